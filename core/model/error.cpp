@@ -1,0 +1,32 @@
+#include "core/model/error.h"
+
+#include <utility>
+
+namespace sluice {
+
+std::string_view to_string(Fault fault) {
+  switch (fault) {
+    case Fault::retryable:
+      return "retryable";
+    case Fault::in_doubt:
+      return "in doubt";
+    case Fault::bad_record:
+      return "bad record";
+    case Fault::fenced:
+      return "fenced";
+    case Fault::fatal:
+      return "fatal";
+  }
+  return "unknown";
+}
+
+Error::Error(Fault fault, const std::string& what, std::string code)
+    : std::runtime_error(what), fault_(fault), code_(std::move(code)) {}
+
+BadRecord::BadRecord(Origin origin, std::string column, std::string reason, std::string code)
+    : Error(Fault::bad_record, column.empty() ? reason : "column " + column + ": " + reason, std::move(code)),
+      origin_(origin),
+      column_(std::move(column)),
+      reason_(std::move(reason)) {}
+
+}  // namespace sluice

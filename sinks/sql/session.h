@@ -1,0 +1,43 @@
+// Verbs over one connection to a database; no protocol. A session never reconnects: a broken one is thrown away (a client
+// that reconnects by itself goes on outside the transaction it lost).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/value.h"
+
+namespace sluice::sql {
+
+using Row = std::vector<std::optional<std::string>>;
+
+// Used by one thread at a time. Every verb throws Error with the fault that the driver's code stands for; statements
+// that fail inside a transaction leave it good for rollback only (or for rollback to a savepoint).
+class Session {
+ public:
+  virtual ~Session() = default;  // rolls back what is open
+
+  // Opens a transaction that holds the timeouts of the job; on SQLite it takes the write lock at once.
+  virtual void begin() = 0;
+  // A lost answer is Error(in_doubt).
+  virtual void commit() = 0;
+  virtual void rollback() noexcept = 0;
+
+  // Arguments stand for the dialect's placeholders; Text, int64 and Null only. Returns the rows affected.
+  virtual std::uint64_t execute(const std::string& sql, std::span<const Value> arguments) = 0;
+  virtual std::vector<Row> query(const std::string& sql, std::span<const Value> arguments) = 0;
+  std::uint64_t execute(const std::string& sql) { return execute(sql, {}); }
+  std::vector<Row> query(const std::string& sql) { return query(sql, {}); }
+
+  // What another session needs to end this one: a server's session id with something that tells it from a later
+  // session with the same id. Empty where sessions cannot be ended from outside.
+  virtual std::string id() const = 0;
+  // Ends the session with that id if it still is the same one. False: gone already, or not to be ended.
+  virtual bool end_session(const std::string& id) = 0;
+};
+
+}  // namespace sluice::sql

@@ -1,0 +1,49 @@
+// A table as the database describes it, and what of it a job writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/schema.h"
+
+namespace sluice::sql {
+
+// Column types that values are checked against before they reach the server. `other`: any type not listed; text is
+// passed through and the server judges.
+enum class Family {
+  boolean, int16, int32, int64, numeric, float32, float64, text, bytes, date, time, timestamp, timestamptz, json, uuid, other
+};
+
+struct Column {
+  std::string name;       // unquoted
+  std::string type_name;  // as the database writes it, for casts and messages
+  Family family = Family::other;
+  std::optional<int> length_max;  // text: code points; bytes: bytes
+  std::optional<int> precision;   // numeric: digits in all
+  int scale = 0;                  // numeric: digits after the point
+  bool nullable = true;
+  bool has_default = false;  // also identity columns: a job need not write it
+  bool generated = false;    // a job cannot write it
+};
+
+struct Table {
+  std::string name;  // unquoted, as the job names it
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> unique_keys;  // column names; the primary key first when there is one
+  bool has_primary_key = false;
+
+  const Column* find(const std::string& column) const;
+};
+
+enum class InsertMode { insert, upsert };
+
+// What a loader writes: cell i of a row goes into column i.
+struct LoadPlan {
+  std::string table;
+  std::vector<Column> columns;
+  std::vector<std::size_t> key;  // indexes of the key columns; empty: plain append
+  InsertMode mode = InsertMode::insert;
+};
+
+}  // namespace sluice::sql
