@@ -1,0 +1,80 @@
+#include "core/format/job_limits.h"
+
+#include <gtest/gtest.h>
+
+#include "core/format/job_test_file.h"
+
+namespace sluice::format {
+
+namespace {
+
+class JobLimits : public JobFileTest {};
+
+TEST_F(JobLimits, WhatIsNotThereYetIsRefusedByNameAndPlace) {
+  EXPECT_EQ(problems(job_text("", "", ",\n  \"commit.protocol\": \"prepared\"")),
+            "job.json:2:22: \"sink.commit.protocol\": \"prepared\" is not available in this version, only ledger; "
+            "use ledger, which gives exactly-once on any database");
+}
+
+TEST_F(JobLimits, EachOfThem) {
+  struct Case {
+    std::string text;
+    std::string path;
+  };
+  std::vector<Case> cases;
+  const auto top = [&](const std::string& text, const std::string& path) {
+    cases.push_back({job_text(", " + text), path});
+  };
+  const auto source = [&](const std::string& text, const std::string& path) {
+    cases.push_back({job_text("", ", " + text), path});
+  };
+  const auto sink = [&](const std::string& text, const std::string& path) {
+    cases.push_back({job_text("", "", ", " + text), path});
+  };
+  top(R"("delivery.guarantee": "at-least-once")", "delivery.guarantee");
+  top(R"("delivery.guarantee": "at-most-once")", "delivery.guarantee");
+  top(R"("transforms": [{}])", "transforms");
+  top(R"("checkpoint": {"tolerable.failures": 1})", "checkpoint.tolerable.failures");
+  top(R"("errors": {"tolerance": "all"})", "errors.tolerance");
+  top(R"("errors": {"deadletter": "topic:bad"})", "errors.deadletter");
+  for (const auto* format : {"json-schema", "debezium-json", "avro", "csv", "string", "raw"}) {
+    source(R"("value.format": ")" + std::string(format) + '"', "source.value.format");
+  }
+  for (const auto* format : {"json", "json-schema", "avro", "string", "raw"}) {
+    source(R"("key.format": ")" + std::string(format) + '"', "source.key.format");
+  }
+  sink(R"("insert.mode": "update", "pk.mode": "record_value", "pk.fields": ["id"])", "sink.insert.mode");
+  sink(R"("pk.mode": "record_key")", "sink.pk.mode");
+  sink(R"("pk.mode": "record_header", "pk.fields": ["id"])", "sink.pk.mode");
+  sink(R"("delete.enabled": true)", "sink.delete.enabled");
+  sink(R"("auto.evolve": true)", "sink.auto.evolve");
+  for (const auto* protocol : {"prepared", "wal", "none"}) {
+    sink(R"("commit.protocol": ")" + std::string(protocol) + '"', "sink.commit.protocol");
+  }
+  const std::string start = R"({"name": "a", "source": {"type": "file", "path": "x"}, )";
+  cases.push_back({start + R"("sink": {"type": "mysql", "connection.url": "mysql://h/d"}})", "sink.type"});
+  cases.push_back({start + R"("sink": {"type": "mariadb", "connection.url": "mariadb://h/d"}})", "sink.type"});
+  cases.push_back({start + R"("sink": {"type": "kafka"}})", "sink.type"});
+  cases.push_back({start + R"("sink": {"type": "file"}})", "sink.type"});
+  cases.push_back({start + R"("sinks": [{"type": "sqlite", "connection.url": "sqlite:a"},
+                                        {"type": "sqlite", "name": "b", "connection.url": "sqlite:b"}]})",
+                   "sinks"});
+  cases.push_back({start + R"("sinks": [{"type": "sqlite", "connection.url": "sqlite:a", "auto.evolve": true}]})",
+                   "sinks[0].auto.evolve"});
+  for (const auto& one : cases) {
+    const auto found = problems(one.text);
+    EXPECT_NE(found.find('"' + one.path + "\": "), std::string::npos) << one.path << " in: " << found;
+    EXPECT_NE(found.find("not available in this version"), std::string::npos) << found;
+    EXPECT_EQ(found.find('\n'), std::string::npos) << "more than the one problem: " << found;
+  }
+}
+
+TEST_F(JobLimits, ShowsAVariableNotItsValue) {
+  setenv("SLUICE_TEST_PROTOCOL", "wal", 1);
+  const auto found = problems(job_text("", "", R"(, "commit.protocol": "${env:SLUICE_TEST_PROTOCOL}")"));
+  EXPECT_NE(found.find("\"${env:SLUICE_TEST_PROTOCOL}\" is not available"), std::string::npos) << found;
+}
+
+}  // namespace
+
+}  // namespace sluice::format

@@ -1,0 +1,242 @@
+#include "core/format/job_reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "core/format/job_checks.h"
+#include "core/format/job_limits.h"
+#include "core/format/job_overrides.h"
+#include "core/format/job_section.h"
+#include "core/format/quantity.h"
+
+namespace sluice::format {
+
+namespace {
+
+constexpr std::size_t file_size_max = 1U << 20U;
+constexpr std::int64_t parallelism_max = 256;
+
+void read_start_offsets(SectionReader& section, Positions& into) {
+  constexpr std::string_view key = "scan.startup.specific-offsets";
+  for (const auto& [name, offset] : section.whole_map(key)) {
+    const auto colon = name.rfind(':');
+    const auto partition = colon == std::string::npos ? std::nullopt : parse_whole(name.substr(colon + 1));
+    if (!partition || *partition < 0 || *partition > std::numeric_limits<std::int32_t>::max() || colon == 0) {
+      section.problem(key, "holds the key \"" + name + "\"; write topic:partition, as in \"orders:0\"");
+      continue;
+    }
+    into[{name.substr(0, colon), static_cast<std::int32_t>(*partition)}] = offset;
+  }
+}
+
+void read_kafka(SectionReader& section, const std::string& job_name, KafkaSourceConfig& kafka) {
+  kafka.group_id = "sluice-" + job_name;
+  section.text("bootstrap.servers", kafka.bootstrap_servers);
+  section.texts("topics", kafka.topics);
+  section.text("topics.regex", kafka.topics_regex);
+  section.text("group.id", kafka.group_id);
+  section.choice("scan.startup.mode", start_mode_names, kafka.start_mode);
+  section.whole("scan.startup.timestamp-millis", 0, std::numeric_limits<std::int64_t>::max(), kafka.start_timestamp_ms);
+  read_start_offsets(section, kafka.start_offsets);
+  section.duration("partition.discovery.interval", Zero::allowed, kafka.discovery_interval);
+  kafka.properties = section.text_map("properties");
+}
+
+SourceConfig read_source(SectionReader section, const std::string& job_name) {
+  SourceConfig source;
+  section.require("type", "\"type\": \"kafka\"");
+  section.choice("type", source_type_names, source.type);
+  section.refuse_keys_of_others(to_string(source.type));
+  section.choice("value.format", value_format_names, source.value_format);
+  section.choice("key.format", key_format_names, source.key_format);
+  if (source.type == SourceType::kafka) {
+    read_kafka(section, job_name, source.kafka);
+  } else {
+    section.texts("path", source.file.paths);
+  }
+  if (section.good()) check(source, section);
+  return source;
+}
+
+ColumnConfig read_column(SectionReader& section) {
+  ColumnConfig column;
+  section.require("name", "\"name\": \"id\"");
+  section.text("name", column.name);
+  section.text("type", column.type);
+  std::string from;
+  section.text("from", from);
+  if (from.empty()) {
+    column.from.path = {column.name};
+  } else if (auto source = CellSource::parse(from)) {
+    column.from = std::move(*source);
+  } else {
+    section.problem("from",
+                    "leads nowhere; write a path such as a.b.c, or one of @topic, @partition, @offset, "
+                    "@timestamp, @key and @headers.NAME");
+  }
+  return column;
+}
+
+SinkConfig read_sink(SectionReader section) {
+  SinkConfig sink;
+  section.require("type", "\"type\": \"postgres\"");
+  section.choice("type", sink_type_names, sink.type);
+  sink.name = to_string(sink.type);
+  section.text("name", sink.name);
+  section.text("connection.url", sink.connection_url);
+  section.text("table.name.format", sink.table_name_format);
+  section.choice("insert.mode", insert_mode_names, sink.insert_mode);
+  section.choice("pk.mode", pk_mode_names, sink.pk_mode);
+  section.texts("pk.fields", sink.pk_fields);
+  if (sink.pk_mode == PkMode::kafka && sink.pk_fields.empty()) {
+    sink.pk_fields = {"__connect_topic", "__connect_partition", "__connect_offset"};
+  }
+  section.flag("delete.enabled", sink.delete_enabled);
+  section.flag("auto.create", sink.auto_create);
+  section.flag("auto.evolve", sink.auto_evolve);
+  for (auto& entry : section.sections("columns")) {
+    auto column = read_column(entry);
+    const auto same = [&](const ColumnConfig& other) { return other.name == column.name; };
+    if (entry.has("name") && std::any_of(sink.columns.begin(), sink.columns.end(), same)) {
+      entry.problem("name", "is that of another column, too; remove one");
+    }
+    sink.columns.push_back(std::move(column));
+  }
+  section.choice("commit.protocol", commit_protocol_names, sink.commit_protocol);
+  if (section.good()) check(sink, section);
+  return sink;
+}
+
+std::vector<SinkConfig> read_sinks(SectionReader& job) {
+  std::vector<SinkConfig> sinks;
+  if (job.has("sink") && job.has("sinks")) {
+    job.problem("sinks", "stands beside \"sink\"; keep one of the two");
+    return sinks;
+  }
+  if (!job.has("sinks")) job.require("sink", "\"sink\": {\"type\": \"postgres\", …}");
+  if (auto section = job.section("sink")) sinks.push_back(read_sink(std::move(*section)));
+  for (auto& section : job.sections("sinks")) {
+    auto sink = read_sink(section);
+    const auto same = [&](const SinkConfig& other) { return other.name == sink.name; };
+    if (std::any_of(sinks.begin(), sinks.end(), same)) {
+      section.problem("name", "is that of another sink, too; give each its own \"name\"");
+    }
+    sinks.push_back(std::move(sink));
+  }
+  if (job.has("sinks") && job.good() && sinks.empty()) job.problem("sinks", "holds no sink; add one");
+  return sinks;
+}
+
+void read_checkpoint(SectionReader section, CheckpointConfig& checkpoint) {
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
+  section.duration("interval", Zero::refused, checkpoint.interval);
+  section.duration("timeout", Zero::refused, checkpoint.timeout);
+  section.duration("min.pause", Zero::allowed, checkpoint.min_pause);
+  if (!section.has("min.pause")) checkpoint.min_pause = std::min(checkpoint.min_pause, checkpoint.interval);
+  section.whole("max.rows", 1, max, checkpoint.rows_max);
+  section.size("max.bytes", checkpoint.bytes_max);
+  section.whole("tolerable.failures", 0, max, checkpoint.tolerable_failures);
+  section.text("directory", checkpoint.directory);
+  if (section.good()) check(checkpoint, section);
+}
+
+void read_restart(SectionReader section, RestartConfig& restart) {
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
+  section.choice("strategy", restart_strategy_names, restart.strategy);
+  section.duration("initial", Zero::refused, restart.initial);
+  section.duration("max", Zero::refused, restart.max);
+  section.whole_or("attempts", "unlimited", 1, max, restart.attempts);
+  section.duration("delay", Zero::allowed, restart.delay);
+  section.whole("max.failures", 1, max, restart.failures_max);
+  section.duration("interval", Zero::refused, restart.interval);
+  if (section.good()) check(restart, section);
+}
+
+void read_errors(SectionReader section, ErrorsConfig& errors) {
+  section.choice("tolerance", tolerance_names, errors.tolerance);
+  constexpr std::string_view topic_prefix = "topic:";
+  std::string deadletter = "table";
+  section.text("deadletter", deadletter);
+  if (deadletter.starts_with(topic_prefix) && deadletter.size() > topic_prefix.size()) {
+    errors.deadletter = {DeadLetterConfig::To::topic, deadletter.substr(topic_prefix.size())};
+  } else if (deadletter == "none") {
+    errors.deadletter.to = DeadLetterConfig::To::none;
+  } else if (deadletter != "table") {
+    section.problem("deadletter", "is none of its values; write one of: table, topic:NAME, none");
+  }
+}
+
+Job read(SectionReader section) {
+  Job job;
+  section.require("name", "\"name\": \"orders\"");
+  section.text("name", job.name);
+  if (!job.name.empty() && !is_name(job.name)) section.problem("name", "is no name; use 1 to 64 of a-z 0-9 _ -");
+  section.choice("delivery.guarantee", guarantee_names, job.guarantee);
+  section.require("source", "\"source\": {\"type\": \"kafka\", …}");
+  if (auto source = section.section("source")) job.source = read_source(std::move(*source), job.name);
+  section.list("transforms");
+  job.sinks = read_sinks(section);
+  section.whole("parallelism", 1, parallelism_max, job.parallelism);
+  if (auto checkpoint = section.section("checkpoint")) read_checkpoint(std::move(*checkpoint), job.checkpoint);
+  if (auto restart = section.section("restart")) read_restart(std::move(*restart), job.restart);
+  if (auto errors = section.section("errors")) read_errors(std::move(*errors), job.errors);
+  return job;
+}
+
+std::string file_text(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw JobError(path + ": is a directory; name the job file in it");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw JobError(path + ": cannot be opened (" + std::generic_category().message(errno) +
+                   "); check the path and its rights");
+  }
+  std::string text(file_size_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) throw JobError(path + ": cannot be read; check the disk");
+  if (text.size() > file_size_max) throw JobError(path + ": is larger than 1 MiB; is it a job file?");
+  return text;
+}
+
+std::string line_of(const Problem& problem, const std::string& path) {
+  const auto& place = problem.place;
+  if (!place.override_path.empty()) return "--set " + place.override_path + ": " + problem.text;
+  return path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + problem.text;
+}
+
+void throw_if_any(std::vector<Problem>& problems, const std::string& path) {
+  if (problems.empty()) return;
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const Problem& a, const Problem& b) { return a.place < b.place; });
+  std::string lines;
+  for (const auto& problem : problems) lines += (lines.empty() ? "" : "\n") + line_of(problem, path);
+  throw JobError(lines);
+}
+
+}  // namespace
+
+Job read_job(const std::string& path, const std::vector<std::string>& overrides) {
+  Reading reading;
+  reading.folder = std::filesystem::path(path).parent_path();
+  auto tree = parse_json(file_text(path), reading.problems);
+  throw_if_any(reading.problems, path);
+  if (tree->kind != NodeKind::object) {
+    reading.problem(tree->place, "a job is an object; put it in braces: {\"name\": …}");
+    throw_if_any(reading.problems, path);
+  }
+  apply_overrides(*tree, overrides, reading.problems);
+  auto job = read(SectionReader(*tree, job_keys(), "", "", reading));
+  refuse_what_is_not_there_yet(reading);
+  throw_if_any(reading.problems, path);
+  return job;
+}
+
+}  // namespace sluice::format
