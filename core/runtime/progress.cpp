@@ -1,0 +1,39 @@
+#include "core/runtime/progress.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+void TaskProgress::set_positions(const Positions& ledger, const Positions& ends) {
+  std::int64_t lag = 0;
+  for (const auto& [split, position] : ledger) {
+    if (const auto end = ends.find(split); end != ends.end()) lag += std::max<std::int64_t>(0, end->second - position);
+  }
+  const std::scoped_lock lock(mutex_);
+  lag_ = lag;
+  splits_ = ledger.size();
+}
+
+std::int64_t TaskProgress::lag() const {
+  const std::scoped_lock lock(mutex_);
+  return lag_;
+}
+
+std::size_t TaskProgress::splits() const {
+  const std::scoped_lock lock(mutex_);
+  return splits_;
+}
+
+void Progress::add(const TaskProgress& task) {
+  rows += task.rows;
+  bytes += task.bytes;
+  epochs += task.epochs;
+  restarts += task.restarts;
+  last_epoch = std::max<std::uint64_t>(last_epoch, task.last_epoch);
+  lag += task.lag();
+  splits += task.splits();
+  ++tasks;
+  if (task.backing_off) ++backing_off;
+}
+
+}  // namespace sluice

@@ -1,0 +1,117 @@
+// One task: source -> decode -> sink as one fused chain, driven turn by turn. It owns its reader, decoders and writer and
+// executes what EpochMachine and RestartPolicy decide. A thread calls step() in a loop; a simulation calls it as it likes.
+//
+// Whatever fails ends the epoch: the writer and its session are dropped, the splits are taken over again under a new
+// generation, the reader seeks to what the ledger says. Nothing is retried inside a transaction.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/api/decoder.h"
+#include "core/api/log.h"
+#include "core/api/sink.h"
+#include "core/api/source.h"
+#include "core/model/error.h"
+#include "core/protocol/epoch_machine.h"
+#include "core/protocol/restart_policy.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/progress.h"
+
+namespace sluice {
+
+struct TaskSettings {
+  std::size_t number = 0;
+  EpochLimits epochs;
+  RestartSettings restart;
+  std::optional<Positions> ends;  // bounded: no record at or behind these is read
+  std::size_t batch_rows_max = 1000;
+};
+
+// Everything is borrowed and outlives the task.
+struct TaskParts {
+  Source& source;
+  Format& format;
+  Sink& sink;
+  Clock& clock;
+  Log log;
+  TaskProgress& progress;
+};
+
+class Task {
+ public:
+  enum class Wish {
+    go_on,
+    finish,  // end the open epoch with a commit, hand the splits back, leave
+    abort,   // roll back and leave
+  };
+
+  Task(const TaskSettings& settings, const TaskParts& parts);
+  ~Task();
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  // One turn; blocks for at most about 100 ms waiting for records, longer when the database makes it wait.
+  // False: the task has ended, by wish or by failure().
+  bool step(Wish wish);
+
+  // Why it ended: the error that no restart mends. Its text names the record where there is one.
+  const std::optional<Error>& failure() const { return failure_; }
+
+  // Bounded runs: everything this task owns is read to its bound and committed. It may still be given more.
+  bool drained() const { return drained_; }
+
+ private:
+  struct Lane {  // one topic's way to its table
+    std::unique_ptr<Decoder> decoder;
+    std::unique_ptr<Batch> batch;
+  };
+
+  void turn(Wish wish);
+  void handle(const Idle&) {}
+  void handle(const Records& event);
+  void handle(const Reached& event);
+  void handle(const Assigned& event);
+  void handle(const Revoked& event);
+
+  void write_run(const std::string& topic, std::span<const Record> run);
+  Lane& lane(const std::string& topic, std::span<const Record> sample);
+  OwnedSplit* owned(SplitIndex index);
+
+  void take_over_assigned();
+  void commit_epoch();
+  void give_up_epoch() noexcept;
+  void leave(Wish wish);
+  void on_error(const Error& error);
+  void start_isolating(const Error& error);
+  std::string where(const BadRecord& bad) const;
+  void report();
+  LogFields fields() const;
+
+  TaskSettings settings_;
+  TaskParts parts_;
+  EpochMachine machine_;
+  RestartPolicy restarts_;
+
+  std::unique_ptr<SourceReader> reader_;
+  std::unique_ptr<SinkWriter> writer_;
+  std::map<std::string, Lane> lanes_;
+  std::vector<Reject> rejects_;
+  std::vector<Record> accepted_;
+
+  std::set<Split> assigned_;              // by the reader; those not in the machine are not taken over yet
+  std::vector<OwnedSplit*> by_index_;     // cache of machine_.find() by the reader's index
+  std::optional<Clock::Time> resume_at_;  // backing off until then
+  std::optional<Positions> isolate_until_;
+  std::optional<Error> failure_;
+  bool reclaim_all_ = false;  // an epoch was given up: what the ledger says is not known
+  bool drained_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace sluice
