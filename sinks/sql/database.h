@@ -30,7 +30,8 @@ class RowLoader {
   // BadRecord; rows before it may be on their way, so that the epoch must be rolled back (to a savepoint, or whole).
   virtual void add(const Batch& batch, std::size_t first, std::size_t last) = 0;
 
-  // Every row is on the server and accepted; the session is free for other statements. More rows may follow.
+  // Every row is on the server and accepted; the session is free for other statements. More rows may follow, also after
+  // an Error other than BadRecord, which leaves the loader empty.
   virtual void finish() = 0;
 };
 
@@ -46,6 +47,8 @@ class Dialect {
   virtual std::string type_for(Kind kind, bool key) const = 0;
   // Current time as the recovery tables store it.
   virtual std::string now() const = 0;
+  // Ends an INSERT that is to leave a row alone which is there already.
+  virtual std::string unless_present() const = 0;
   // Serialises concurrent migrations until the end of the transaction. Empty: the transaction itself does.
   virtual std::string migration_lock() const = 0;
 };
@@ -61,8 +64,11 @@ class Database {
 
   virtual std::unique_ptr<Session> connect() = 0;
 
-  // Nothing if there is no such table. The name is looked up exactly as written.
+  // Nothing if there is no such table. The name is looked up exactly as written, upper and lower case included; where the
+  // database has schemas, a name with a dot that is no table itself is taken for schema.table.
   virtual std::optional<Table> describe(Session& session, const std::string& table) = 0;
+  // How CREATE TABLE must write the name of a table that describe() did not find.
+  virtual std::string name_to_create(Session& session, const std::string& table);
 
   virtual std::unique_ptr<RowLoader> loader(Session& session, const LoadPlan& plan) = 0;
 

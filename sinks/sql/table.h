@@ -28,7 +28,8 @@ struct Column {
 };
 
 struct Table {
-  std::string name;  // unquoted, as the job names it
+  std::string schema;  // unquoted; empty where the database has none
+  std::string name;    // unquoted
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> unique_keys;  // column names; the primary key first when there is one
   bool has_primary_key = false;
@@ -40,6 +41,7 @@ enum class InsertMode { insert, upsert };
 
 // What a loader writes: cell i of a row goes into column i.
 struct LoadPlan {
+  std::string schema;
   std::string table;
   std::vector<Column> columns;
   std::vector<std::size_t> key;  // indexes of the key columns; empty: plain append

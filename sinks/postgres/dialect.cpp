@@ -1,0 +1,99 @@
+#include "sinks/postgres/dialect.h"
+
+#include <algorithm>
+
+namespace sluice::postgres {
+
+using sql::Family;
+
+std::string PostgresDialect::quote(std::string_view identifier) const {
+  std::string quoted = "\"";
+  for (const char c : identifier) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string PostgresDialect::placeholder(std::size_t n) const { return "$" + std::to_string(n); }
+
+std::string PostgresDialect::type_for(Kind kind, bool) const {
+  switch (kind) {
+    case Kind::boolean:
+      return "BOOLEAN";
+    case Kind::integer:
+      return "BIGINT";
+    case Kind::real:
+      return "DOUBLE PRECISION";
+    case Kind::decimal:
+      return "NUMERIC";
+    case Kind::timestamp:
+      return "TIMESTAMPTZ";
+    case Kind::bytes:
+      return "BYTEA";
+    case Kind::json:
+      return "JSONB";
+    case Kind::text:
+      return "TEXT";
+  }
+  return "TEXT";
+}
+
+// Of the statement, not of the transaction: an epoch may be long.
+std::string PostgresDialect::now() const { return "clock_timestamp()"; }
+
+std::string PostgresDialect::unless_present() const { return "ON CONFLICT DO NOTHING"; }
+
+// The number is arbitrary ("sluice" in ASCII) and the same in every process.
+std::string PostgresDialect::migration_lock() const { return "SELECT pg_advisory_xact_lock(126979698484069)"; }
+
+std::string quoted_table(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  return dialect.quote(plan.schema) + "." + dialect.quote(plan.table);
+}
+
+std::string quoted_columns(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  std::string names;
+  for (const auto& column : plan.columns) names += (names.empty() ? "" : ", ") + dialect.quote(column.name);
+  return names;
+}
+
+namespace {
+
+// unnest() flattens arrays of arrays and wants the element type spelled: what is not plain travels as text.
+bool travels_as_itself(const sql::Column& column) {
+  switch (column.family) {
+    case Family::json:
+    case Family::bytes:
+    case Family::other:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  std::string cells;
+  std::string arrays;
+  std::string names;
+  std::string changes;
+  for (std::size_t i = 0; i < plan.columns.size(); ++i) {
+    const sql::Column& column = plan.columns[i];
+    const std::string separator = i == 0 ? "" : ", ";
+    const std::string name = "c" + std::to_string(i + 1);
+    const bool itself = travels_as_itself(column);
+    cells += separator + name + (itself ? "" : "::" + column.type_name);
+    arrays += separator + dialect.placeholder(i + 1) + "::" + (itself ? column.type_name : "text") + "[]";
+    names += separator + name;
+    if (std::find(plan.key.begin(), plan.key.end(), i) != plan.key.end()) continue;
+    changes += (changes.empty() ? "" : ", ") + dialect.quote(column.name) + " = EXCLUDED." + dialect.quote(column.name);
+  }
+  std::string key;
+  for (const std::size_t i : plan.key) key += (key.empty() ? "" : ", ") + dialect.quote(plan.columns[i].name);
+  return "INSERT INTO " + quoted_table(dialect, plan) + " (" + quoted_columns(dialect, plan) + ") SELECT " + cells +
+         " FROM unnest(" + arrays + ") AS rows(" + names + ") ON CONFLICT (" + key + ") DO " +
+         (changes.empty() ? "NOTHING" : "UPDATE SET " + changes);
+}
+
+}  // namespace sluice::postgres

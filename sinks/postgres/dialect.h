@@ -1,0 +1,26 @@
+#pragma once
+
+#include "sinks/sql/database.h"
+
+namespace sluice::postgres {
+
+class PostgresDialect final : public sql::Dialect {
+ public:
+  std::string quote(std::string_view identifier) const override;
+  std::string placeholder(std::size_t n) const override;
+  std::string type_for(Kind kind, bool key) const override;
+  std::string now() const override;
+  std::string unless_present() const override;
+  std::string migration_lock() const override;
+};
+
+// schema.table, both quoted.
+std::string quoted_table(const sql::Dialect& dialect, const sql::LoadPlan& plan);
+// The plan's columns in its order, quoted, with commas.
+std::string quoted_columns(const sql::Dialect& dialect, const sql::LoadPlan& plan);
+
+// One statement for any number of rows: an array for each column, $1, $2, ..., written by its key.
+// As fast as a merge from a temporary table, and unlike it allowed in a prepared transaction.
+std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan);
+
+}  // namespace sluice::postgres

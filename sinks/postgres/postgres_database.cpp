@@ -1,0 +1,82 @@
+#include "sinks/postgres/postgres_database.h"
+
+#include <limits>
+#include <utility>
+
+#include "sinks/postgres/describe.h"
+#include "sinks/postgres/loader.h"
+#include "sinks/postgres/session.h"
+
+namespace sluice::postgres {
+
+std::span<const sql::Migration> embedded_migrations();
+
+namespace {
+
+// libpq reads both postgresql://... and key=value strings; what the user has set stays.
+std::string with_defaults(const std::string& url, const std::string& application_name) {
+  const bool uri = url.starts_with("postgresql://") || url.starts_with("postgres://");
+  std::string text = url;
+  const auto set = [&](const std::string& key, const std::string& value) {
+    if (text.find(key + "=") != std::string::npos) return;
+    if (uri) {
+      text += (text.find('?') == std::string::npos ? "?" : "&") + key + "=" + value;
+    } else {
+      text += " " + key + "=" + value;
+    }
+  };
+  set("application_name", application_name);
+  set("connect_timeout", "10");
+  // A server that vanished without a word is noticed after about half a minute.
+  set("keepalives_idle", "10");
+  set("keepalives_interval", "5");
+  set("keepalives_count", "4");
+  set("client_encoding", "UTF8");
+  return text;
+}
+
+}  // namespace
+
+PostgresDatabase::PostgresDatabase(PostgresConfig config) : config_(std::move(config)) {}
+
+std::string PostgresDatabase::name() const {
+  // From the last '@' on there is no password: host, port and database.
+  const auto at = config_.connection_url.rfind('@');
+  const auto scheme = config_.connection_url.find("://");
+  if (scheme == std::string::npos) return "PostgreSQL";
+  const auto start = at == std::string::npos ? scheme + 3 : at + 1;
+  return "PostgreSQL at " + config_.connection_url.substr(start, config_.connection_url.find('?', start) - start);
+}
+
+std::span<const sql::Migration> PostgresDatabase::migrations() const { return embedded_migrations(); }
+
+std::unique_ptr<sql::Session> PostgresDatabase::connect() {
+  Timeouts timeouts;
+  timeouts.statement = config_.statement_timeout;
+  return std::make_unique<PostgresSession>(with_defaults(config_.connection_url, config_.application_name), timeouts);
+}
+
+std::optional<sql::Table> PostgresDatabase::describe(sql::Session& session, const std::string& table) {
+  return describe_table(session, dialect_, table);
+}
+
+std::string PostgresDatabase::name_to_create(sql::Session& session, const std::string& table) {
+  const auto dot = table.find('.');
+  if (dot != std::string::npos && table.find('.', dot + 1) == std::string::npos) {
+    const std::array<Value, 1> schema{Text{std::string_view(table).substr(0, dot)}};
+    if (!session.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema).empty()) {
+      return dialect_.quote(table.substr(0, dot)) + "." + dialect_.quote(table.substr(dot + 1));
+    }
+  }
+  return dialect_.quote(table);
+}
+
+std::unique_ptr<sql::RowLoader> PostgresDatabase::loader(sql::Session& session, const sql::LoadPlan& plan) {
+  auto& own = dynamic_cast<PostgresSession&>(session);
+  if (plan.mode == sql::InsertMode::upsert) return std::make_unique<ArrayLoader>(own, dialect_, plan);
+  return std::make_unique<CopyLoader>(own, dialect_, plan);
+}
+
+std::size_t PostgresDatabase::writers_max() const { return std::numeric_limits<std::size_t>::max(); }
+
+}  // namespace sluice::postgres

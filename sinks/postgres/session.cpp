@@ -1,0 +1,170 @@
+#include "sinks/postgres/session.h"
+
+#include <array>
+#include <utility>
+
+#include "core/model/error.h"
+#include "sinks/postgres/errors.h"
+
+namespace sluice::postgres {
+
+namespace {
+
+Error sql_failure(const pqxx::sql_error& error) {
+  const std::string& code = error.sqlstate();
+  if (code.empty()) return Error(Fault::retryable, "the connection to PostgreSQL broke: " + shown("", error.what()));
+  std::string text = "PostgreSQL says: " + shown(code, error.what()) + " (SQLSTATE " + code + ")";
+  if (const auto step = next_step(code); !step.empty()) text += "; " + std::string(step);
+  return Error(classify(code), text, code);
+}
+
+std::string first_line(const char* text) { return shown("", text); }
+
+// A refused password or database name arrives as a broken connection without a SQLSTATE: only the text tells.
+Error connect_failure(const pqxx::failure& error) {
+  const std::string text = error.what();
+  const bool hopeless = text.find("authentication failed") != std::string::npos ||
+                        (text.find("FATAL:  database \"") != std::string::npos &&
+                         text.find("does not exist") != std::string::npos) ||
+                        text.find("FATAL:  role \"") != std::string::npos ||
+                        text.find("no pg_hba.conf entry") != std::string::npos ||
+                        text.find("invalid URI") != std::string::npos ||
+                        text.find("invalid connection option") != std::string::npos;
+  return Error(hopeless ? Fault::fatal : Fault::retryable,
+               "cannot connect to PostgreSQL: " + first_line(error.what()) +
+                   (hopeless ? "; mend connection.url or the server's users" : ""));
+}
+
+}  // namespace
+
+void translated(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const pqxx::in_doubt_error& error) {
+    throw Error(Fault::in_doubt, "the answer to COMMIT was lost; the ledger will tell: " + first_line(error.what()));
+  } catch (const pqxx::sql_error& error) {
+    throw sql_failure(error);
+  } catch (const pqxx::usage_error& error) {
+    throw Error(Fault::fatal, std::string("internal: libpqxx was misused: ") + error.what());
+  } catch (const pqxx::argument_error& error) {
+    throw Error(Fault::fatal, std::string("internal: libpqxx was misused: ") + error.what());
+  } catch (const pqxx::internal_error& error) {
+    throw Error(Fault::retryable, std::string("libpqxx lost track of the connection: ") + error.what());
+  } catch (const pqxx::failure& error) {  // broken_connection among them
+    throw Error(Fault::retryable, "the connection to PostgreSQL broke: " + first_line(error.what()));
+  }
+}
+
+PostgresSession::PostgresSession(const std::string& connection_string, const Timeouts& timeouts) {
+  begin_settings_ = "SET LOCAL lock_timeout = " + std::to_string(timeouts.lock.count()) +
+                    "; SET LOCAL statement_timeout = " + std::to_string(timeouts.statement.count()) +
+                    "; SET LOCAL idle_in_transaction_session_timeout = " +
+                    std::to_string(timeouts.idle_in_transaction.count());
+  try {
+    connection_ = std::make_unique<pqxx::connection>(connection_string);
+  } catch (const pqxx::failure& error) {
+    throw connect_failure(error);
+  }
+#if PQXX_VERSION_MAJOR < 7
+  // 6.x reconnects silently inside exec() and then goes on outside the transaction that was lost.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  connection_->inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+#endif
+  const auto rows = query(
+      "SELECT pid || '@' || extract(epoch FROM backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()", {});
+  if (!rows.empty()) id_ = rows.front().front().value_or("");
+}
+
+PostgresSession::~PostgresSession() { rollback(); }
+
+void PostgresSession::begin() {
+  translated([&] {
+    transaction_ = std::make_unique<pqxx::work>(*connection_);
+    transaction_->exec(begin_settings_);
+  });
+}
+
+void PostgresSession::commit() {
+  translated([&] { transaction_->commit(); });
+  transaction_.reset();
+}
+
+void PostgresSession::rollback() noexcept {
+  try {
+    if (transaction_) transaction_->abort();
+  } catch (const std::exception&) {
+    // The server rolls back what a broken connection leaves.
+  }
+  transaction_.reset();
+}
+
+pqxx::work& PostgresSession::transaction() { return *transaction_; }
+
+pqxx::result PostgresSession::run(const std::string& sql, std::span<const Value> arguments) {
+  pqxx::result result;
+  const auto execute_on = [&](pqxx::transaction_base& on) {
+    if (arguments.empty()) {
+      result = on.exec(sql);
+      return;
+    }
+    std::vector<std::optional<std::string>> texts;
+    for (const Value& argument : arguments) {
+      if (const auto* text = std::get_if<Text>(&argument)) {
+        texts.emplace_back(std::string(text->utf8));
+      } else if (const auto* number = std::get_if<std::int64_t>(&argument)) {
+        texts.emplace_back(std::to_string(*number));
+      } else {
+        texts.emplace_back(std::nullopt);
+      }
+    }
+#if PQXX_VERSION_MAJOR < 7
+    result = on.exec_params(sql, pqxx::prepare::make_dynamic_params(texts.begin(), texts.end()));
+#else
+    pqxx::params params;
+    for (auto& text : texts) params.append(std::move(text));
+    result = on.exec_params(sql, params);
+#endif
+  };
+  translated([&] {
+    if (transaction_) {
+      execute_on(*transaction_);
+    } else {
+      pqxx::nontransaction autocommit(*connection_);
+      execute_on(autocommit);
+    }
+  });
+  return result;
+}
+
+std::uint64_t PostgresSession::execute(const std::string& sql, std::span<const Value> arguments) {
+  return static_cast<std::uint64_t>(run(sql, arguments).affected_rows());
+}
+
+std::vector<sql::Row> PostgresSession::query(const std::string& sql, std::span<const Value> arguments) {
+  const pqxx::result result = run(sql, arguments);
+  std::vector<sql::Row> rows;
+  for (const auto& from : result) {
+    sql::Row row;
+    for (const auto& field : from) {
+      row.push_back(field.is_null() ? std::nullopt : std::optional<std::string>(field.c_str()));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool PostgresSession::end_session(const std::string& id) {
+  const auto at = id.find('@');
+  if (at == std::string::npos) return false;
+  const std::array<Value, 2> arguments{Text{std::string_view(id).substr(0, at)}, Text{id}};
+  // A process id is used again in time: the start of the session tells whether it still is the same.
+  const auto rows = query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::int AND pid <> pg_backend_pid() "
+      "AND pid || '@' || extract(epoch FROM backend_start) = $2",
+      arguments);
+  return !rows.empty();
+}
+
+}  // namespace sluice::postgres

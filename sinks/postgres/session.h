@@ -1,0 +1,52 @@
+// One connection to PostgreSQL through libpqxx. Internal to this folder: it shows the client's types to the loaders.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <pqxx/pqxx>
+
+#include "sinks/sql/session.h"
+
+namespace sluice::postgres {
+
+// Set for each transaction and not for the session, so that a pooler that hands the connection on leaks nothing.
+struct Timeouts {
+  std::chrono::milliseconds lock{30'000};
+  std::chrono::milliseconds statement{600'000};
+  std::chrono::milliseconds idle_in_transaction{120'000};
+};
+
+class PostgresSession final : public sql::Session {
+ public:
+  PostgresSession(const std::string& connection_string, const Timeouts& timeouts);
+  ~PostgresSession() override;
+
+  void begin() override;
+  void commit() override;
+  void rollback() noexcept override;
+  std::uint64_t execute(const std::string& sql, std::span<const Value> arguments) override;
+  std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
+  using sql::Session::execute;
+  using sql::Session::query;
+  std::string id() const override { return id_; }
+  bool end_session(const std::string& id) override;
+
+  // The open transaction. A loader may use it from another thread as long as nobody else does.
+  pqxx::work& transaction();
+
+ private:
+  pqxx::result run(const std::string& sql, std::span<const Value> arguments);
+
+  std::unique_ptr<pqxx::connection> connection_;
+  std::unique_ptr<pqxx::work> transaction_;
+  std::string begin_settings_;
+  std::string id_;
+};
+
+// Runs `work` and turns what libpqxx throws into an Error.
+void translated(const std::function<void()>& work);
+
+}  // namespace sluice::postgres

@@ -1,0 +1,99 @@
+#include "sinks/sql/migrator.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+
+#include "core/model/error.h"
+#include "sinks/sql/statement.h"
+
+namespace sluice::sql {
+
+namespace {
+
+// FNV-1a, 64 bits: tells an edited file from the one that was applied; nobody attacks it.
+std::string checksum(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  std::array<char, 17> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return hex.data();
+}
+
+}  // namespace
+
+std::string file_name(const Migration& migration) {
+  std::string version = std::to_string(migration.version);
+  return std::string(4 - std::min<std::size_t>(4, version.size()), '0') + version + "_" + std::string(migration.name);
+}
+
+std::vector<std::string> Migrator::missing() {
+  std::vector<std::string> names;
+  for (const auto* migration : pending()) names.push_back(file_name(*migration));
+  return names;
+}
+
+std::vector<std::string> Migrator::apply() {
+  // The usual start finds everything in place: then it takes one statement and no lock.
+  if (pending().empty()) return {};
+  session_.begin();
+  if (const std::string lock = database_.dialect().migration_lock(); !lock.empty()) session_.query(lock);
+  ensure_table();
+  std::vector<std::string> names;
+  for (const auto* migration : pending()) {  // again, now that nobody else can apply them
+    session_.execute(std::string(migration->sql));
+    record(*migration);
+    names.push_back(file_name(*migration));
+  }
+  session_.commit();
+  return names;
+}
+
+void Migrator::ensure_table() {
+  const Dialect& dialect = database_.dialect();
+  session_.execute("CREATE TABLE IF NOT EXISTS sluice_migrations (version " + dialect.type_for(Kind::integer, true) +
+                   " NOT NULL PRIMARY KEY, name " + dialect.type_for(Kind::text, false) + " NOT NULL, checksum " +
+                   dialect.type_for(Kind::text, false) + " NOT NULL, applied_at " +
+                   dialect.type_for(Kind::timestamp, false) + " NOT NULL)");
+}
+
+void Migrator::record(const Migration& migration) {
+  const std::string sum = checksum(migration.sql);
+  Statement sql(database_.dialect());
+  sql << "INSERT INTO sluice_migrations (version, name, checksum, applied_at) VALUES (" << std::int64_t{migration.version}
+      << ", ";
+  sql.bind(migration.name) << ", ";
+  sql.bind(sum) << ", " << database_.dialect().now() << ")";
+  sql.execute(session_);
+}
+
+std::vector<const Migration*> Migrator::pending() {
+  std::map<int, std::string> applied;
+  if (database_.describe(session_, "sluice_migrations")) {
+    for (const Row& row : session_.query("SELECT version, checksum FROM sluice_migrations")) {
+      applied.emplace(std::stoi(row[0].value_or("0")), row[1].value_or(""));
+    }
+  }
+  std::vector<const Migration*> pending;
+  for (const Migration& migration : database_.migrations()) {
+    const auto found = applied.find(migration.version);
+    if (found == applied.end()) {
+      pending.push_back(&migration);
+    } else if (found->second != checksum(migration.sql)) {
+      throw Error(Fault::fatal, "migration " + file_name(migration) + " was applied to " + database_.name() +
+                                    " with another text than this program has: the recovery tables are not the ones it "
+                                    "knows. Use the version of Sluice that made them");
+    }
+  }
+  const int newest = database_.migrations().empty() ? 0 : database_.migrations().back().version;
+  if (!applied.empty() && applied.rbegin()->first > newest) {
+    throw Error(Fault::fatal, "the recovery tables in " + database_.name() + " are of version " +
+                                  std::to_string(applied.rbegin()->first) + ", this program knows up to " +
+                                  std::to_string(newest) + ": a newer Sluice has upgraded them. Use that version");
+  }
+  return pending;
+}
+
+}  // namespace sluice::sql

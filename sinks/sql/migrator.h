@@ -1,0 +1,34 @@
+// Creates and upgrades the recovery tables from the embedded files of migrations/<database>/. Forward only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sinks/sql/database.h"
+
+namespace sluice::sql {
+
+class Migrator {
+ public:
+  // Both are borrowed.
+  Migrator(Database& database, Session& session) : database_(database), session_(session) {}
+
+  // Applies what is missing, all in one transaction, and returns its names ("0001_ledger"). Several processes may call it
+  // at once. Throws fatal when an applied file's text has changed since, or the tables are newer than this program.
+  std::vector<std::string> apply();
+
+  // Names of what apply() would do. Changes nothing.
+  std::vector<std::string> missing();
+
+ private:
+  std::vector<const Migration*> pending();
+  void ensure_table();
+  void record(const Migration& migration);
+
+  Database& database_;
+  Session& session_;
+};
+
+std::string file_name(const Migration& migration);
+
+}  // namespace sluice::sql

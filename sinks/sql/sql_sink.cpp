@@ -1,0 +1,120 @@
+#include "sinks/sql/sql_sink.h"
+
+#include <utility>
+
+#include "core/model/error.h"
+#include "sinks/sql/migrator.h"
+#include "sinks/sql/sql_writer.h"
+
+namespace sluice::sql {
+
+SqlSink::SqlSink(SqlSinkSettings settings, std::unique_ptr<Database> database, Log log)
+    : settings_(std::move(settings)),
+      database_(std::move(database)),
+      ledger_(database_->dialect(), settings_.job, settings_.sink),
+      log_(std::move(log)) {}
+
+SqlSink::~SqlSink() = default;
+
+// Runs `work` on the control session under the lock; a session on which anything failed is not used again.
+template <class Work>
+auto SqlSink::with_control(Work work) {
+  const std::scoped_lock lock(mutex_);
+  try {
+    if (!control_) control_ = database_->connect();
+    return work(*control_);
+  } catch (...) {
+    control_.reset();
+    throw;
+  }
+}
+
+void SqlSink::prepare(bool migrate) {
+  if (settings_.tasks > database_->writers_max()) {
+    throw Error(Fault::fatal, database_->name() + " has one writer at a time: set \"parallelism\" to 1");
+  }
+  with_control([&](Session& session) {
+    Migrator migrator(*database_, session);
+    if (migrate) {
+      for (const auto& name : migrator.apply()) log_(LogLevel::info, "created recovery tables", {{"migration", name}});
+    } else if (const auto missing = migrator.missing(); !missing.empty()) {
+      throw Error(Fault::fatal, "the recovery tables in " + database_->name() + " are not up to date (" + missing.front() +
+                                    " is missing): run `sluice migrate`");
+    }
+    for (const auto& topic : settings_.topics) {
+      if (bound_.contains(topic)) continue;
+      const bool needs_sample = settings_.mapping.auto_create && settings_.mapping.columns.empty();
+      if (needs_sample && !database_->describe(session, table_for(topic))) continue;
+      bound_.emplace(topic, bind_table(session, topic, {}));
+    }
+  });
+}
+
+std::string SqlSink::table_for(const std::string& topic) const {
+  static const std::string variable = "${topic}";
+  std::string name = settings_.table_name_format;
+  for (auto at = name.find(variable); at != std::string::npos; at = name.find(variable, at + topic.size())) {
+    name.replace(at, variable.size(), topic);
+  }
+  return name;
+}
+
+RowShape SqlSink::bind(const std::string& topic, const std::function<std::vector<Field>()>& infer) {
+  return with_control([&](Session& session) {
+    auto found = bound_.find(topic);
+    if (found == bound_.end()) found = bound_.emplace(topic, bind_table(session, topic, infer)).first;
+    return found->second.shape;
+  });
+}
+
+Binding SqlSink::bind_table(Session& session, const std::string& topic, const std::function<std::vector<Field>()>& infer) {
+  const std::string name = table_for(topic);
+  auto table = database_->describe(session, name);
+  if (!table && settings_.mapping.auto_create) {
+    const bool sampled = settings_.mapping.columns.empty();
+    session.execute(
+        create_statement(database_->dialect(), database_->name_to_create(session, name), settings_.mapping, sampled ? infer() : std::vector<Field>{}));
+    log_(LogLevel::info, "created table", {{"table", name}, {"topic", topic}});
+    table = database_->describe(session, name);
+  }
+  if (!table) {
+    throw Error(Fault::fatal, "table " + name + " (for topic " + topic + ") does not exist in " + database_->name() +
+                                  ". Create it, or set \"auto.create\": true. Names are looked up exactly as written, upper "
+                                  "and lower case included");
+  }
+  return bind_columns(*table, settings_.mapping);
+}
+
+std::unique_ptr<SinkWriter> SqlSink::open_writer(std::size_t) {
+  return std::make_unique<SqlWriter>(*database_, ledger_, [this](const std::string& topic) -> const LoadPlan& {
+    const std::scoped_lock lock(mutex_);
+    return bound_.at(topic).plan;
+  });
+}
+
+Positions SqlSink::positions() {
+  Positions positions;
+  for (const auto& [split, entry] : ledger()) positions.emplace(split, entry.claim.position);
+  return positions;
+}
+
+std::map<Split, LedgerEntry> SqlSink::ledger() {
+  return with_control([&](Session& session) { return ledger_.read(session); });
+}
+
+std::vector<std::string> SqlSink::migrate(bool apply) {
+  return with_control([&](Session& session) {
+    Migrator migrator(*database_, session);
+    return apply ? migrator.apply() : migrator.missing();
+  });
+}
+
+std::optional<Binding> SqlSink::existing_binding(const std::string& topic) {
+  return with_control([&](Session& session) -> std::optional<Binding> {
+    const auto table = database_->describe(session, table_for(topic));
+    if (!table) return std::nullopt;
+    return bind_columns(*table, settings_.mapping);
+  });
+}
+
+}  // namespace sluice::sql
