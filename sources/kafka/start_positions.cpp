@@ -1,0 +1,93 @@
+// Where splits begin that the sink does not know.
+#include <chrono>
+#include <string>
+
+#include "core/model/error.h"
+#include "sources/kafka/errors.h"
+#include "sources/kafka/offset_query.h"
+
+namespace sluice::kafka {
+
+namespace {
+
+Positions by_timestamp(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
+                       std::chrono::milliseconds wait_max) {
+  Positions found = list_offsets(client, splits, config.start_timestamp_ms, wait_max);
+  std::vector<Split> older;
+  for (const auto& [split, offset] : found) {
+    if (offset < 0) older.push_back(split);
+  }
+  for (const auto& [split, offset] : list_offsets(client, older, RD_KAFKA_OFFSET_SPEC_LATEST, wait_max)) {
+    found[split] = offset;
+  }
+  return found;
+}
+
+Positions by_group(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
+                   std::chrono::milliseconds wait_max) {
+  const PartitionsHandle list = new_partitions();
+  for (const Split& split : splits) add(list, split);
+  const auto code = rd_kafka_committed(client.get(), list.get(), static_cast<int>(wait_max.count()));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    throw make_error(fault_of_query(code), "the committed offsets of group " + config.group_id + " cannot be read",
+                     code);
+  }
+  Positions found;
+  std::vector<Split> unknown;
+  for (int i = 0; i < list->cnt; ++i) {
+    const auto& one = list->elems[i];
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      throw make_error(fault_of_query(one.err),
+                       "the committed offset of " + to_string(Split{one.topic, one.partition}) + " in group " +
+                           config.group_id + " cannot be read",
+                       one.err);
+    }
+    if (one.offset >= 0) {
+      found[{one.topic, one.partition}] = one.offset;
+    } else {
+      unknown.push_back({one.topic, one.partition});
+    }
+  }
+  for (const auto& [split, offset] : list_offsets(client, unknown, RD_KAFKA_OFFSET_SPEC_EARLIEST, wait_max)) {
+    client.log().line(LogLevel::info,
+                      "the group has committed nothing here, so the split begins at its earliest offset",
+                      {{"split", to_string(split)}, {"group", config.group_id}, {"offset", std::to_string(offset)}});
+    found[split] = offset;
+  }
+  return found;
+}
+
+Positions by_configuration(const KafkaConfig& config, const std::vector<Split>& splits) {
+  Positions found;
+  for (const Split& split : splits) {
+    const auto given = config.start_offsets.find(split);
+    if (given == config.start_offsets.end()) {
+      throw Error(Fault::fatal, "scan.startup.mode is specific-offsets, but it names no offset for " +
+                                    to_string(split) + ". Add one, or choose another mode in the job file.");
+    }
+    found.insert(*given);
+  }
+  return found;
+}
+
+}  // namespace
+
+Positions start_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
+                          std::chrono::milliseconds wait_max) {
+  if (splits.empty()) return {};
+  switch (config.start_mode) {
+    case StartMode::earliest:
+      return list_offsets(client, splits, RD_KAFKA_OFFSET_SPEC_EARLIEST, wait_max);
+    case StartMode::latest:
+      return list_offsets(client, splits, RD_KAFKA_OFFSET_SPEC_LATEST, wait_max);
+    case StartMode::group_offsets:
+      return by_group(client, config, splits, wait_max);
+    case StartMode::timestamp:
+      return by_timestamp(client, config, splits, wait_max);
+    case StartMode::specific:
+      return by_configuration(config, splits);
+  }
+  return {};
+}
+
+}  // namespace sluice::kafka
