@@ -1,1 +1,110 @@
-int main() { return 0; }
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/logging.h"
+#include "app/version.h"
+#include "core/format/job_reader.h"
+#include "core/model/error.h"
+#include "core/model/fault_point.h"
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::app;
+
+struct Arguments {
+  JobArguments job;
+  std::string log_format = "text";
+  std::string log_level = "info";
+  bool bounded = false;
+  bool no_migrate = false;
+  bool print = false;
+  bool json = false;
+  DemoArguments demo;
+};
+
+CLI::App* add_job_command(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
+  CLI::App* const command = app.add_subcommand(name, what);
+  command->add_option("JOB", arguments.job.file, "the job file")->required();
+  command->add_option("--set", arguments.job.overrides, "override a key of the job file: path=value")->type_name("PATH=VALUE");
+  return command;
+}
+
+// Runs what the command line asks for.
+int dispatch(int argc, char** argv) {
+  Arguments arguments;
+  std::function<int(const Log&)> command;
+  CLI::App app{"Exactly-once delivery from Kafka into relational databases.", "sluice"};
+  app.set_version_flag("--version", version());
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--log-format", arguments.log_format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--log-level", arguments.log_level, "debug, info, warning or error")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+
+  auto* const run = add_job_command(app, arguments, "run", "run the job until SIGTERM or SIGINT");
+  run->add_flag("--bounded", arguments.bounded, "stop after the end offsets seen at the start");
+  run->add_flag("--no-migrate", arguments.no_migrate, "do not create or upgrade the recovery tables");
+  run->callback([&] {
+    command = [&](const Log& log) { return run_command(arguments.job, arguments.bounded, !arguments.no_migrate, log); };
+  });
+  add_job_command(app, arguments, "check", "connect to everything and say which guarantee the job gets; changes nothing")
+      ->callback([&] { command = [&](const Log& log) { return check_command(arguments.job, log); }; });
+  auto* const migrate = add_job_command(app, arguments, "migrate", "create or upgrade the recovery tables");
+  migrate->add_flag("--print", arguments.print, "print the statements that are missing instead");
+  migrate->callback([&] {
+    command = [&](const Log& log) { return migrate_command(arguments.job, arguments.print, log); };
+  });
+  auto* const status = add_job_command(app, arguments, "status", "positions, lag, epochs and owners");
+  status->add_flag("--json", arguments.json, "for machines");
+  status->callback([&] {
+    command = [&](const Log& log) { return status_command(arguments.job, arguments.json, log); };
+  });
+  auto* const demo = app.add_subcommand("demo", "the main job without any server: kills its worker again and again, then audits");
+  demo->add_option("--records", arguments.demo.records, "how many records")->check(CLI::Range(1000, 150'000));
+  demo->add_option("--kills", arguments.demo.kills, "how often the worker is killed -9")->check(CLI::Range(0, 100));
+  demo->add_option("--directory", arguments.demo.directory, "where to leave job file and database");
+  demo->add_option("--seed", arguments.demo.seed, "of the times of the kills; 0: the clock's");
+  demo->callback([&] {
+    command = [&](const Log&) { return demo_command(arguments.demo, std::filesystem::read_symlink("/proc/self/exe")); };
+  });
+  auto* const points = app.add_subcommand("fault-points", "names for SLUICE_FAULT, which the crash tests arm")->group("");
+  points->callback([&] {
+    command = [](const Log&) {
+      for (const auto name : fault_point_names()) std::cout << name << '\n';
+      return static_cast<int>(done);
+    };
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? done : usage;
+  }
+  return command(make_log(arguments.log_format, arguments.log_level));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a broken connection is an error code, not the end
+  try {
+    return dispatch(argc, argv);
+  } catch (const format::JobError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return usage;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "sluice: %s\n", error.what());
+    return exit_code(error.fault());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sluice: internal: %s\n", error.what());
+    return failed;
+  }
+}

@@ -1,0 +1,30 @@
+// The commands of the binary; each returns the process's exit code. JobError and Error reach main(), which prints them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/api/log.h"
+
+namespace sluice::app {
+
+struct JobArguments {
+  std::string file;
+  std::vector<std::string> overrides;  // path=value
+};
+
+int run_command(const JobArguments& job, bool bounded, bool migrate, const Log& log);
+int check_command(const JobArguments& job, const Log& log);
+int migrate_command(const JobArguments& job, bool print, const Log& log);
+int status_command(const JobArguments& job, bool json, const Log& log);
+
+struct DemoArguments {
+  std::int64_t records = 120'000;
+  std::int64_t kills = 6;
+  std::string directory;  // empty: a temporary one, removed at the end
+  std::uint64_t seed = 0;
+};
+int demo_command(const DemoArguments& arguments, const std::string& own_path);
+
+}  // namespace sluice::app

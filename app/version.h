@@ -1,0 +1,9 @@
+#pragma once
+
+#include <string>
+
+namespace sluice::app {
+
+std::string version();
+
+}  // namespace sluice::app

@@ -1,0 +1,141 @@
+#include "app/wiring.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/format/json_format.h"
+#include "core/model/error.h"
+#include "sinks/postgres/postgres_database.h"
+#include "sinks/sqlite/sqlite_database.h"
+#include "sources/file/file_source.h"
+#include "sources/kafka/kafka_source.h"
+
+namespace sluice::app {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+StartMode start_mode(format::StartMode mode) {
+  switch (mode) {
+    case format::StartMode::earliest_offset:
+      return StartMode::earliest;
+    case format::StartMode::latest_offset:
+      return StartMode::latest;
+    case format::StartMode::group_offsets:
+      return StartMode::group_offsets;
+    case format::StartMode::timestamp:
+      return StartMode::timestamp;
+    case format::StartMode::specific_offsets:
+      return StartMode::specific;
+  }
+  return StartMode::earliest;
+}
+
+std::unique_ptr<Source> make_source(const format::Job& job, const Slot* slot, const Log& log) {
+  if (job.source.type == format::SourceType::file) {
+    return std::make_unique<FileSource>(FileConfig{job.source.file.paths, job.parallelism});
+  }
+  const format::KafkaSourceConfig& from = job.source.kafka;
+  KafkaConfig config;
+  config.bootstrap_servers = from.bootstrap_servers;
+  config.topics = from.topics;
+  config.topics_regex = from.topics_regex;
+  config.group_id = from.group_id;
+  config.start_mode = start_mode(from.start_mode);
+  config.start_timestamp_ms = from.start_timestamp_ms;
+  config.start_offsets = from.start_offsets;
+  config.discovery_interval = from.discovery_interval;
+  config.group_instance_prefix = slot == nullptr ? "" : slot->name();
+  config.client_id = "sluice-" + job.name;
+  config.properties = from.properties;
+  config.log = log;
+  return std::make_unique<KafkaSource>(std::move(config));
+}
+
+// An epoch must fit into every timeout of its session.
+std::chrono::milliseconds longest_epoch(const format::Job& job) { return job.checkpoint.interval + job.checkpoint.timeout; }
+
+std::unique_ptr<sql::Database> make_database(const format::Job& job, const format::SinkConfig& sink) {
+  if (sink.type == format::SinkType::sqlite) {
+    std::string path = sink.connection_url.substr(std::string("sqlite:").size());
+    if (path.starts_with("//")) path.erase(0, 2);  // sqlite:///path
+    return std::make_unique<sqlite::SqliteDatabase>(
+        sqlite::SqliteConfig{path, std::max<std::chrono::milliseconds>(5s, 2 * job.checkpoint.interval)});
+  }
+  postgres::PostgresConfig config;
+  config.connection_url = sink.connection_url;
+  config.application_name = "sluice-" + job.name;
+  config.statement_timeout = longest_epoch(job);
+  return std::make_unique<postgres::PostgresDatabase>(std::move(config));
+}
+
+sql::MappingSettings mapping(const format::SinkConfig& sink) {
+  sql::MappingSettings settings;
+  settings.insert_mode = sink.insert_mode == format::InsertMode::upsert ? sql::InsertMode::upsert : sql::InsertMode::insert;
+  settings.pk_fields = sink.pk_fields;
+  settings.auto_create = sink.auto_create;
+  if (sink.pk_mode == format::PkMode::record_value) settings.pk_mode = sql::PkMode::record_value;
+  if (sink.pk_mode == format::PkMode::kafka) {
+    settings.pk_mode = sql::PkMode::kafka;
+    if (settings.pk_fields.empty()) settings.pk_fields = {"__connect_topic", "__connect_partition", "__connect_offset"};
+  }
+  for (const auto& column : sink.columns) {
+    settings.columns.push_back(
+        {column.name, column.type.empty() ? std::nullopt : std::optional<std::string>(column.type), column.from});
+  }
+  return settings;
+}
+
+RestartSettings restart(const format::RestartConfig& from) {
+  using Strategy = RestartSettings::Strategy;
+  RestartSettings settings;
+  settings.attempts = from.attempts;
+  settings.failures_max = from.failures_max;
+  settings.interval = from.interval;
+  settings.delay_max = from.max;
+  settings.initial = from.delay;
+  switch (from.strategy) {
+    case format::RestartStrategy::none:
+      settings.strategy = Strategy::none;
+      break;
+    case format::RestartStrategy::fixed_delay:
+      settings.strategy = Strategy::fixed_delay;
+      break;
+    case format::RestartStrategy::failure_rate:
+      settings.strategy = Strategy::failure_rate;
+      break;
+    case format::RestartStrategy::exponential_delay:
+      settings.strategy = Strategy::exponential_delay;
+      settings.initial = from.initial;
+      break;
+  }
+  return settings;
+}
+
+}  // namespace
+
+Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
+  const format::SinkConfig& sink = job.sinks.front();  // the reader refuses jobs with several
+  sql::SqlSinkSettings settings;
+  settings.job = job.name;
+  settings.sink = sink.name;
+  settings.table_name_format = sink.table_name_format;
+  settings.topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
+  settings.tasks = job.parallelism;
+  settings.mapping = mapping(sink);
+  return {make_source(job, slot, log), std::make_unique<JsonFormat>(),
+          std::make_unique<sql::SqlSink>(std::move(settings), make_database(job, sink), log)};
+}
+
+JobSettings job_settings(const format::Job& job, bool bounded, bool migrate) {
+  JobSettings settings;
+  settings.parallelism = job.parallelism;
+  settings.epochs = {job.checkpoint.interval, job.checkpoint.min_pause, job.checkpoint.rows_max, job.checkpoint.bytes_max};
+  settings.restart = restart(job.restart);
+  settings.bounded = bounded;
+  settings.migrate = migrate;
+  return settings;
+}
+
+}  // namespace sluice::app
