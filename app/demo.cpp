@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 constexpr int partitions = 4;
-constexpr auto producing_time = 14s;
+constexpr auto producing_time = 20s;
 constexpr auto time_limit = 240s;
 
 // The records are numbered, so that a lost one, a doubled one and a changed one can be told apart by sums.
@@ -49,7 +49,7 @@ fs::path write_job(const fs::path& directory, const std::string& bootstrap) {
        {{"type", "kafka"},
         {"bootstrap.servers", bootstrap},
         {"topics", {"orders"}},
-        {"properties", {{"session.timeout.ms", "6000"}}}}},
+        {"properties", {{"session.timeout.ms", "1000"}, {"heartbeat.interval.ms", "250"}}}}},
       {"sink",
        {{"type", "sqlite"},
         {"connection.url", "sqlite://" + (directory / "demo.db").string()},
@@ -205,7 +205,7 @@ int demo_command(const DemoArguments& arguments, const std::string& own_path) {
     if (!worker->alive()) worker = std::make_unique<Worker>(own_path, job, log);
     if (survived < arguments.kills && rows > seen && !armed) {
       armed = true;
-      kill_at = std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 1000);
+      kill_at = std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 600);
     }
     if (!armed || std::chrono::steady_clock::now() < kill_at) continue;
     worker->end(SIGKILL);

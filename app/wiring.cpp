@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/format/json_format.h"
-#include "core/model/error.h"
+#include "core/model/fingerprint.h"
 #include "sinks/postgres/postgres_database.h"
 #include "sinks/sqlite/sqlite_database.h"
 #include "sources/file/file_source.h"
@@ -32,6 +32,14 @@ StartMode start_mode(format::StartMode mode) {
   return StartMode::earliest;
 }
 
+// The broker gives a static member that comes back what it had before, whatever it subscribes to now. So a job file with
+// other topics must come back as another member.
+std::string subscription(const format::KafkaSourceConfig& from) {
+  std::string text = from.topics_regex;
+  for (const auto& topic : from.topics) text += "\n" + topic;
+  return fingerprint(text).substr(0, 8);
+}
+
 std::unique_ptr<Source> make_source(const format::Job& job, const Slot* slot, const Log& log) {
   if (job.source.type == format::SourceType::file) {
     return std::make_unique<FileSource>(FileConfig{job.source.file.paths, job.parallelism});
@@ -46,7 +54,7 @@ std::unique_ptr<Source> make_source(const format::Job& job, const Slot* slot, co
   config.start_timestamp_ms = from.start_timestamp_ms;
   config.start_offsets = from.start_offsets;
   config.discovery_interval = from.discovery_interval;
-  config.group_instance_prefix = slot == nullptr ? "" : slot->name();
+  config.group_instance_prefix = slot == nullptr ? "" : slot->name() + "-" + subscription(from);
   config.client_id = "sluice-" + job.name;
   config.properties = from.properties;
   config.log = log;

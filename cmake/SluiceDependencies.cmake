@@ -18,7 +18,8 @@ if(SLUICE_RDKAFKA_PREFIX)
   add_library(sluice_rdkafka INTERFACE)
   target_include_directories(sluice_rdkafka SYSTEM INTERFACE $<BUILD_INTERFACE:${SLUICE_RDKAFKA_PREFIX}/include>)
   target_link_libraries(sluice_rdkafka INTERFACE
-    ${SLUICE_RDKAFKA_PREFIX}/lib/librdkafka.a OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB CURL::libcurl
+    $<BUILD_INTERFACE:${SLUICE_RDKAFKA_PREFIX}/lib/librdkafka.a>
+    $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/sluice/librdkafka.a> OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB CURL::libcurl
     PkgConfig::RDKAFKA_NEEDS Threads::Threads ${CMAKE_DL_LIBS} m)
 else()
   pkg_check_modules(RDKAFKA IMPORTED_TARGET rdkafka>=2.12)

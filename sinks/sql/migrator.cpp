@@ -1,28 +1,13 @@
 #include "sinks/sql/migrator.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
 #include <map>
 
 #include "core/model/error.h"
+#include "core/model/fingerprint.h"
 #include "sinks/sql/statement.h"
 
 namespace sluice::sql {
-
-namespace {
-
-// FNV-1a, 64 bits: tells an edited file from the one that was applied; nobody attacks it.
-std::string checksum(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  std::array<char, 17> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return hex.data();
-}
-
-}  // namespace
 
 std::string file_name(const Migration& migration) {
   std::string version = std::to_string(migration.version);
@@ -60,12 +45,12 @@ void Migrator::ensure_table() {
 }
 
 void Migrator::record(const Migration& migration) {
-  const std::string sum = checksum(migration.sql);
+  const std::string checksum = fingerprint(migration.sql);
   Statement sql(database_.dialect());
   sql << "INSERT INTO sluice_migrations (version, name, checksum, applied_at) VALUES (" << std::int64_t{migration.version}
       << ", ";
   sql.bind(migration.name) << ", ";
-  sql.bind(sum) << ", " << database_.dialect().now() << ")";
+  sql.bind(checksum) << ", " << database_.dialect().now() << ")";
   sql.execute(session_);
 }
 
@@ -81,7 +66,7 @@ std::vector<const Migration*> Migrator::pending() {
     const auto found = applied.find(migration.version);
     if (found == applied.end()) {
       pending.push_back(&migration);
-    } else if (found->second != checksum(migration.sql)) {
+    } else if (found->second != fingerprint(migration.sql)) {
       throw Error(Fault::fatal, "migration " + file_name(migration) + " was applied to " + database_.name() +
                                     " with another text than this program has: the recovery tables are not the ones it "
                                     "knows. Use the version of Sluice that made them");

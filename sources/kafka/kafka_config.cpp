@@ -26,6 +26,7 @@ constexpr auto tuning = std::to_array<Setting>({
     {"queued.min.messages", "10000"},
     {"queued.max.messages.kbytes", "32768"},
     {"fetch.wait.max.ms", "100"},
+    {"check.crcs", "true"},  // no cost that can be measured, and what is damaged on the way must not reach a table
     {"fetch.message.max.bytes", "1048576"},
     {"session.timeout.ms", "10000"},
     {"heartbeat.interval.ms", "3000"},
