@@ -1,0 +1,181 @@
+"""The commands around `run`, as scripts rely on them: exit codes, messages, JSON."""
+
+import json
+import signal
+import unittest
+
+from sluice_it import process
+from sluice_it.case import PostgresCase, orders_table
+from sluice_it.process import DONE, FAILED, PROBLEM, USAGE
+
+
+class Usage(PostgresCase):
+    def test_wrong_calls(self):
+        for arguments in (
+            [],
+            ["no-such-command"],
+            ["run"],
+            ["run", "no-such-file.json"],
+            ["status", "no-such-file.json"],
+            ["run", "--no-such-option"],
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertTrue(self.call(*arguments, code=USAGE).strip(), "no word about what is wrong")
+
+    def test_help(self):
+        for command in ("run", "check", "migrate", "status", "demo"):
+            self.assertIn(command, self.call("--help"))
+        self.assertIn("--bounded", self.call("run", "--help"))
+
+    def test_unknown_key_is_named_with_its_place(self):
+        job_file = self.write_job(self.sink(**{"insert.mod": "insert"}))
+        line, column = self.place_of(job_file, '"insert.mod"')
+        said = self.call("run", job_file, code=USAGE)
+        self.assertIn(f"job.json:{line}:{column}", said)
+        self.assertIn("insert.mode", said)
+
+    def test_wrong_value_is_named_with_its_place(self):
+        job_file = self.write_job(self.sink(), checkpoint={"interval": "soon"})
+        line, _ = self.place_of(job_file, '"interval"')
+        self.assertIn(f"job.json:{line}:", self.call("run", job_file, code=USAGE))
+
+    @staticmethod
+    def place_of(job_file, key):
+        for number, line in enumerate(job_file.read_text().splitlines(), 1):
+            if key in line:
+                return number, line.index(key) + 1
+        raise AssertionError(f"{key} is not in {job_file}")
+
+    def test_values_from_the_environment(self):
+        self.sql(orders_table())
+        self.create_topic()
+        self.produce(100)
+        job_file = self.write_job({**self.sink(), "connection.url": "${env:SLUICE_IT_URL}"})
+        self.assertIn("SLUICE_IT_URL", self.call("run", job_file, "--bounded", code=USAGE))
+        self.run_bounded(job_file, env={"SLUICE_IT_URL": self.server.url(self.database)})
+        self.assertEqual(self.audit_orders(), 100)
+
+    def test_settings_on_the_command_line(self):
+        self.sql(orders_table("other"))
+        self.create_topic()
+        self.produce(100)
+        job_file = self.write_job(self.sink())
+        run = self.start("run", job_file, "--bounded", "--set", "sink.table.name.format=other")
+        self.assertEqual(run.wait(), DONE, run.output())
+        self.assertEqual(self.audit_orders("other"), 100)
+
+
+class Migrate(PostgresCase):
+    def test_creates_the_recovery_tables_once(self):
+        job_file = self.write_job(self.sink())
+        printed = self.call("migrate", job_file, "--print")
+        self.assertIn("sluice_ledger", printed)
+        self.assertFalse(self.ledger_exists(), "--print changed the database")
+        self.call("migrate", job_file)
+        self.assertTrue(self.ledger_exists())
+        applied = self.sql("select version, name from sluice_migrations order by version")
+        self.assertTrue(applied)
+        self.call("migrate", job_file)
+        self.assertEqual(self.sql("select version, name from sluice_migrations order by version"), applied)
+
+
+class Check(PostgresCase):
+    def test_of_a_good_job(self):
+        self.sql(orders_table())
+        self.create_topic()
+        said = self.call("check", self.write_job(self.sink()))
+        self.assertIn("exactly-once", said)
+        self.assertNotIn("not-a-real-secret", said)
+        self.assertFalse(self.ledger_exists(), "check changed the database")
+
+    def test_of_an_upsert_without_unique_index(self):
+        self.sql(orders_table(key=""))
+        self.create_topic()
+        sink = self.sink(**{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]})
+        said = self.call("check", self.write_job(sink), code=PROBLEM)
+        self.assertIn("unique", said)
+
+    def test_of_a_missing_topic_and_server(self):
+        self.sql(orders_table())
+        self.assertIn(self.topic, self.call("check", self.write_job(self.sink()), code=PROBLEM))
+        self.create_topic()
+        sink = {**self.sink(), "connection.url": "postgresql://app:not-a-real-secret@127.0.0.1:9/nowhere"}
+        said = self.call("check", self.write_job(sink), code=PROBLEM)
+        self.assertIn("127.0.0.1", said)
+        self.assertNotIn("not-a-real-secret", said)
+
+
+class Status(PostgresCase):
+    def setUp(self):
+        super().setUp()
+        self.sql(orders_table())
+        self.create_topic()
+        self.produce(400)
+        self.job_file = self.write_job(self.sink())
+
+    def test_as_json(self):
+        self.run_bounded(self.job_file)
+        self.produce(40, first=400)
+        told = process.status(self.job_file, self.folder)
+        self.assertEqual(told["job"], self.name)
+        splits = sorted(told["splits"], key=lambda split: split["partition"])
+        self.assertEqual(
+            [(s["topic"], s["partition"], s["next_offset"], s["lag"]) for s in splits],
+            [(self.topic, partition, 100, 10) for partition in range(4)],
+        )
+        first = {s["partition"]: s["generation"] for s in splits}
+        self.run_bounded(self.job_file)
+        for split in process.status(self.job_file, self.folder)["splits"]:
+            self.assertGreater(split["generation"], first[split["partition"]])
+            self.assertEqual(split["lag"], 0)
+            self.assertGreater(split["epoch"], 0)
+        self.assertNotIn("not-a-real-secret", json.dumps(told))
+
+    def test_as_text(self):
+        self.run_bounded(self.job_file)
+        said = self.call("status", self.job_file)
+        self.assertIn(self.topic, said)
+        self.assertIn("100", said)
+
+    def test_before_the_first_run(self):
+        self.assertIn("sluice run", self.call("status", self.job_file, code=FAILED))
+        self.assertFalse(self.ledger_exists(), "status changed the database")
+
+
+class Signals(PostgresCase):
+    def setUp(self):
+        super().setUp()
+        self.sql(orders_table(key=""))
+        self.create_topic()
+        self.produce(200000)
+        # One epoch would hold everything, so that the signal always meets an open one.
+        self.job_file = self.write_job(self.sink(), checkpoint={"interval": "60s", "max.rows": 10000000})
+
+    def stop_with(self, signal_number):
+        run = self.start("run", self.job_file)
+        self.wait_until(lambda: self.ledger_exists() and len(self.positions()) == 4, "the splits to be taken over")
+        run.child.send_signal(signal_number)
+        self.assertEqual(run.wait(30), DONE, run.output())
+        self.assertEqual(self.count(), self.committed(), "rows and positions of a finished epoch")
+        self.run_bounded(self.job_file)
+        self.assertEqual(self.audit_orders(), 200000)
+
+    def test_terminate(self):
+        self.stop_with(signal.SIGTERM)
+
+    def test_interrupt(self):
+        self.stop_with(signal.SIGINT)
+
+
+class Failure(PostgresCase):
+    def test_of_a_database_that_is_not_there(self):
+        self.create_topic()
+        sink = {**self.sink(), "connection.url": "postgresql://app:not-a-real-secret@127.0.0.1:9/nowhere"}
+        job_file = self.write_job(sink, restart={"attempts": 2})
+        said = self.run_bounded(job_file, code=FAILED).output()
+        self.assertIn("127.0.0.1", said)
+        self.assertNotIn("not-a-real-secret", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
