@@ -82,6 +82,9 @@ class SourceReader {
   // The sink holds everything before these positions. Advisory: for lag tools, never read back while the sink knows better.
   virtual void committed(const Positions& positions) noexcept = 0;
 
+  // After an Error: this reader is good for nothing but close(), a new one must be opened.
+  virtual bool broken() const { return false; }
+
   // The name behind an index of this reader. Valid as long as the reader.
   virtual const Split& split(SplitIndex index) const = 0;
 

@@ -136,8 +136,8 @@ void Task::handle(const Reached& event) {
 }
 
 void Task::handle(const Assigned& event) {
-  fault_point("task.assigned");
   assigned_.insert(event.splits.begin(), event.splits.end());
+  fault_point("task.assigned");
   if (!writer_) return;  // taken over when the task resumes
   if (machine_.open()) commit_epoch();
   take_over_assigned();
@@ -146,7 +146,8 @@ void Task::handle(const Assigned& event) {
 // Takes over what the reader was assigned and this task does not own yet; after a failure, when it is not certain what the
 // ledger says, everything.
 void Task::take_over_assigned() {
-  const Claims held = machine_.claims();
+  Claims held = machine_.claims();
+  held.insert(held_before_.begin(), held_before_.end());
   std::vector<Split> wanted;
   for (const auto& split : assigned_) {
     if (reclaim_all_ || !held.contains(split)) wanted.push_back(split);
@@ -159,6 +160,7 @@ void Task::take_over_assigned() {
   if (!unknown.empty()) starts.merge(reader_->start_positions(unknown));
   const Claims claims = writer_->take_over(starts, held);
   machine_.own(claims);
+  held_before_.clear();
   reclaim_all_ = false;
   by_index_.clear();
   Positions from;
@@ -237,11 +239,30 @@ void Task::give_up_epoch() noexcept {
 void Task::leave(Wish wish) {
   ended_ = true;
   if (wish == Wish::finish && writer_) {
-    fault_point("task.before_release");
-    writer_->release(machine_.claims());
+    try {
+      fault_point("task.before_release");
+      writer_->release(machine_.claims());
+    } catch (const Error& error) {
+      // Everything is committed; the next owner only has to end our session, which is gone by then.
+      parts_.log(LogLevel::warning, std::string("the splits could not be released: ") + error.what(), fields());
+    }
   }
   give_up_epoch();
   if (reader_) reader_->close();
+}
+
+// The next reader gets its splits by Assigned, as the first one did. What this one held is remembered: a split that
+// somebody else has taken over meanwhile shows that two processes use the same identity.
+void Task::drop_reader() {
+  held_before_ = machine_.claims();
+  std::vector<Split> all(assigned_.begin(), assigned_.end());
+  for (const auto& [split, claim] : held_before_) all.push_back(split);
+  machine_.disown(all);
+  assigned_.clear();
+  by_index_.clear();
+  lanes_.clear();  // their decoders ask the reader for names
+  reader_->close();
+  reader_.reset();
 }
 
 void Task::on_error(const Error& error) {
@@ -251,9 +272,10 @@ void Task::on_error(const Error& error) {
   if (isolate) start_isolating(error);
   give_up_epoch();
   if (isolate) return;
+  if (reader_ && reader_->broken() && !ended_) drop_reader();
   const bool again = error.fault() == Fault::retryable || error.fault() == Fault::in_doubt;
   const auto delay = again && !ended_ ? restarts_.failed(parts_.clock.now()) : std::nullopt;
-  if (delay && reader_) {
+  if (delay) {
     LogFields about = fields();
     about.emplace_back("fault", to_string(error.fault()));
     about.emplace_back("code", error.code());
@@ -263,7 +285,7 @@ void Task::on_error(const Error& error) {
     ++parts_.progress.restarts;
     parts_.progress.backing_off = true;
     resume_at_ = parts_.clock.now() + *delay;
-    reader_->pause();
+    if (reader_) reader_->pause();
     return;
   }
   std::string why = text;

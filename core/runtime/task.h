@@ -86,6 +86,7 @@ class Task {
   void take_over_assigned();
   void commit_epoch();
   void give_up_epoch() noexcept;
+  void drop_reader();
   void leave(Wish wish);
   void on_error(const Error& error);
   void start_isolating(const Error& error);
@@ -105,6 +106,7 @@ class Task {
   std::vector<Record> accepted_;
 
   std::set<Split> assigned_;              // by the reader; those not in the machine are not taken over yet
+  Claims held_before_;                    // by a reader that broke, until the next take-over
   std::vector<OwnedSplit*> by_index_;     // cache of machine_.find() by the reader's index
   std::optional<Clock::Time> resume_at_;  // backing off until then
   std::optional<Positions> isolate_until_;

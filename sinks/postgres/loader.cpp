@@ -6,25 +6,6 @@
 #include "sinks/postgres/copy_text.h"
 #include "sinks/postgres/dialect.h"
 
-namespace {
-
-// Lines that are ready to be sent. libpqxx 6 escapes every field of a row by itself and allocates for each; a row of one
-// field of this type, whose escaper gives it back as it is, makes it a plain pipe for lines that we encoded.
-struct CopyLines {
-  const std::string& text;
-};
-
-}  // namespace
-
-namespace pqxx::internal {
-
-template <>
-inline std::string TypedCopyEscaper::operator()<CopyLines>(const CopyLines* lines) const {
-  return lines->text;
-}
-
-}  // namespace pqxx::internal
-
 namespace sluice::postgres {
 
 namespace {
@@ -39,8 +20,7 @@ constexpr sql::CellRules postgres_rules{false, false};
 }  // namespace
 
 CopyLoader::CopyLoader(PostgresSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan)
-    : session_(session), plan_(plan), table_(quoted_table(dialect, plan)) {
-  for (const auto& column : plan.columns) columns_.push_back(dialect.quote(column.name));
+    : session_(session), plan_(plan), table_(quoted_table(dialect, plan)), columns_(quoted_columns(dialect, plan)) {
   lines_.reserve(2 * copy_bytes_per_send);
 }
 
@@ -48,7 +28,7 @@ CopyLoader::~CopyLoader() = default;
 
 void CopyLoader::add(const Batch& batch, std::size_t first, std::size_t last) {
   if (!stream_) {
-    translated([&] { stream_ = std::make_unique<pqxx::stream_to>(session_.transaction(), table_, columns_); });
+    translated([&] { stream_ = std::make_unique<CopyStream>(session_.transaction(), table_, columns_); });
   }
   for (std::size_t row = first; row < last; ++row) {
     encode(batch, row);
@@ -69,7 +49,7 @@ void CopyLoader::encode(const Batch& batch, std::size_t row) {
 
 void CopyLoader::send() {
   try {
-    translated([&] { *stream_ << std::tuple<CopyLines>(CopyLines{lines_}); });
+    translated([&] { stream_->send(lines_); });
   } catch (...) {
     stream_.reset();
     lines_.clear();
@@ -100,7 +80,7 @@ void ArrayLoader::add(const Batch& batch, std::size_t first, std::size_t last) {
 void ArrayLoader::send() {
   background_.run([this, arrays = arrays()] {
     translated([&] {
-      session_.transaction().exec_params(sql_, pqxx::prepare::make_dynamic_params(arrays.begin(), arrays.end()));
+      execute(session_.transaction(), sql_, arrays);
     });
   });
   rows_.clear();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "sinks/postgres/copy_stream.h"
 #include "sinks/postgres/session.h"
 #include "sinks/sql/background.h"
 #include "sinks/sql/database.h"
@@ -27,8 +28,8 @@ class CopyLoader final : public sql::RowLoader {
   PostgresSession& session_;
   const sql::LoadPlan& plan_;
   std::string table_;
-  std::vector<std::string> columns_;
-  std::unique_ptr<pqxx::stream_to> stream_;
+  std::string columns_;
+  std::unique_ptr<CopyStream> stream_;
   std::string lines_;
   sql::CellBuffer cell_;
 };

@@ -119,13 +119,7 @@ pqxx::result PostgresSession::run(const std::string& sql, std::span<const Value>
         texts.emplace_back(std::nullopt);
       }
     }
-#if PQXX_VERSION_MAJOR < 7
-    result = on.exec_params(sql, pqxx::prepare::make_dynamic_params(texts.begin(), texts.end()));
-#else
-    pqxx::params params;
-    for (auto& text : texts) params.append(std::move(text));
-    result = on.exec_params(sql, params);
-#endif
+    result = postgres::execute(on, sql, texts);
   };
   translated([&] {
     if (transaction_) {

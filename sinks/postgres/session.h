@@ -46,6 +46,18 @@ class PostgresSession final : public sql::Session {
   std::string id_;
 };
 
+// Runs a statement with arguments in their text form, each a std::string or std::optional<std::string>.
+template <class Arguments>
+pqxx::result execute(pqxx::transaction_base& on, const std::string& sql, const Arguments& arguments) {
+#if PQXX_VERSION_MAJOR < 7
+  return on.exec_params(sql, pqxx::prepare::make_dynamic_params(arguments.begin(), arguments.end()));
+#else
+  pqxx::params params;
+  for (const auto& argument : arguments) params.append(argument);
+  return on.exec_params(sql, params);
+#endif
+}
+
 // Runs `work` and turns what libpqxx throws into an Error.
 void translated(const std::function<void()>& work);
 

@@ -111,9 +111,8 @@ void KafkaReader::take_error(SplitState* state, const rd_kafka_message_t& messag
     case Meaning::broken: {
       if (message.err == RD_KAFKA_RESP_ERR__FATAL) return on_fatal_error();
       if (state != nullptr && !reading) return;
-      const Fault fault = meaning == Meaning::fenced    ? Fault::fenced
-                          : meaning == Meaning::refused ? Fault::fatal
-                                                        : Fault::retryable;
+      broken_ = broken_ || meaning == Meaning::fenced;
+      const Fault fault = meaning == Meaning::refused ? Fault::fatal : Fault::retryable;
       const std::string place = message.rkt != nullptr ? rd_kafka_topic_name(message.rkt) : "topics of the job";
       fail(make_error(fault,
                       state != nullptr ? to_string(state->name, state->next) + " cannot be read"
@@ -158,9 +157,11 @@ void KafkaReader::on_error(rd_kafka_resp_err_t code, const char* reason) {
 void KafkaReader::on_fatal_error() {
   std::array<char, 512> text{};
   const auto code = rd_kafka_fatal_error(client_.get(), text.data(), text.size());
-  const bool fenced = meaning_of(code, false) == Meaning::fenced;
-  fail(
-      make_error(fenced ? Fault::fenced : Fault::fatal, std::string{"the Kafka client stopped: "} + text.data(), code));
+  // The brokers say "fenced" to a static member that they have forgotten during an outage as well as to one that another
+  // process has replaced. The ledger knows which: start again and let the take-over decide.
+  broken_ = meaning_of(code, false) == Meaning::fenced;
+  fail(make_error(broken_ ? Fault::retryable : Fault::fatal, std::string{"the Kafka client stopped: "} + text.data(),
+                  code));
 }
 
 void KafkaReader::fail(Error error) {
@@ -240,10 +241,12 @@ bool KafkaReader::caught_up() const {
   for (const SplitState& state : splits_) {
     if (!state.assigned) continue;
     if (!state.reading) return false;
+    // Behind an open transaction the log goes on, but not for us.
+    if (state.at_end) continue;
     std::int64_t low = RD_KAFKA_OFFSET_INVALID;
     std::int64_t high = RD_KAFKA_OFFSET_INVALID;
     rd_kafka_get_watermark_offsets(client_.get(), state.name.topic.c_str(), state.name.partition, &low, &high);
-    if (high < 0 ? !state.at_end : state.next < high) return false;
+    if (high < 0 || state.next < high) return false;
   }
   return true;
 }

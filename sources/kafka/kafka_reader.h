@@ -30,6 +30,7 @@ class KafkaReader final : public SourceReader {
   bool caught_up() const override;
   Positions known_ends() const override;
   void committed(const Positions& positions) noexcept override;
+  bool broken() const override { return broken_; }
   const Split& split(SplitIndex index) const override { return splits_.at(index).name; }
   void close() noexcept override;
 
@@ -62,6 +63,7 @@ class KafkaReader final : public SourceReader {
   std::deque<Hole> holes_;
   std::optional<Error> failure_;  // thrown once the records before it are delivered
   std::optional<std::chrono::steady_clock::time_point> topic_check_at_;
+  bool broken_ = false;
   bool closed_ = false;
 };
 

@@ -127,7 +127,7 @@ TEST_F(MembershipTest, GroupThatMayNotBeReadStopsWithTheNextStep) {
   }
 }
 
-TEST_F(MembershipTest, SecondProcessWithTheSameIdentityFencesTheFirst) {
+TEST_F(MembershipTest, AFencedMemberIsBrokenAndTheLedgerDecidesWhetherItMayStartAgain) {
   KafkaConfig settings = config({"orders"});
   settings.group_instance_prefix = "host-1";
   Driver old{settings, 0};
@@ -137,7 +137,8 @@ TEST_F(MembershipTest, SecondProcessWithTheSameIdentityFencesTheFirst) {
     old.poll_until([] { return false; });
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::fenced);
+    EXPECT_EQ(error.fault(), Fault::retryable);
+    EXPECT_TRUE(old.reader().broken());
     EXPECT_NE(std::string{error.what()}.find("group.instance.id"), std::string::npos) << error.what();
   }
 }
