@@ -15,16 +15,17 @@ namespace {
 constexpr std::int64_t micros_per_milli = 1000;
 
 // Copied, since the record goes away before the row does.
-Value key_cell(const std::optional<std::string_view>& key, Arena& arena) {
+Value key_cell(const std::optional<std::string_view>& key, bool raw, Arena& arena) {
   if (!key) return Null{};
   const std::string_view copy = arena.copy(*key);
+  if (raw) return Bytes{copy};
   if (simdjson::validate_utf8(copy)) return Text{copy};
   return Bytes{copy};
 }
 
-Value header_cell(std::span<const Header> headers, std::string_view name, Arena& arena) {
+Value header_cell(std::span<const Header> headers, std::string_view name, bool raw, Arena& arena) {
   for (auto header = headers.rbegin(); header != headers.rend(); ++header) {
-    if (header->name == name) return key_cell(header->value, arena);
+    if (header->name == name) return key_cell(header->value, raw, arena);
   }
   return Null{};
 }
@@ -44,7 +45,8 @@ MetadataCells::MetadataCells(const RowShape& shape, const SourceReader& names) :
   for (std::size_t index = 0; index < shape.cells.size(); ++index) {
     const auto& source = shape.cells[index];
     if (source.from == CellSource::From::value_path) continue;
-    cells_.push_back({index, source.from, source.from == CellSource::From::header ? source.path.front() : ""});
+    cells_.push_back({index, source.from, source.from == CellSource::From::header ? source.path.front() : "",
+                      source.raw});
   }
 }
 
@@ -70,10 +72,10 @@ std::optional<Refusal> MetadataCells::fill(const Record& record, std::span<Value
         value = Timestamp{record.timestamp_ms * micros_per_milli};
         break;
       case CellSource::From::key:
-        value = key_cell(record.key, arena);
+        value = key_cell(record.key, cell.raw, arena);
         break;
       case CellSource::From::header:
-        value = header_cell(record.headers, cell.header, arena);
+        value = header_cell(record.headers, cell.header, cell.raw, arena);
         break;
       case CellSource::From::value_path:
         break;

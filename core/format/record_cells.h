@@ -37,6 +37,7 @@ class MetadataCells {
     std::size_t index = 0;
     CellSource::From from = CellSource::From::value_path;
     std::string header;
+    bool raw = false;
   };
 
   Text topic(SplitIndex split, Arena& arena);

@@ -14,6 +14,7 @@ struct CellSource {
   enum class From { value_path, topic, partition, offset, timestamp, key, header };
   From from = From::value_path;
   std::vector<std::string> path;  // value_path: {"a", "b"} for a.b; header: its name
+  bool raw = false;               // key, header: bytes as they came, even where they are text
 
   bool operator==(const CellSource&) const = default;
 

@@ -10,8 +10,25 @@ namespace sluice::postgres {
 
 namespace {
 
+// libpqxx 6 keeps the SQLSTATE of most errors to itself where it has a class of its own for them.
+std::string sqlstate_of(const pqxx::sql_error& error) {
+  if (!error.sqlstate().empty()) return error.sqlstate();
+  if (dynamic_cast<const pqxx::insufficient_privilege*>(&error) != nullptr) return "42501";
+  if (dynamic_cast<const pqxx::undefined_table*>(&error) != nullptr) return "42P01";
+  if (dynamic_cast<const pqxx::undefined_column*>(&error) != nullptr) return "42703";
+  if (dynamic_cast<const pqxx::undefined_function*>(&error) != nullptr) return "42883";
+  if (dynamic_cast<const pqxx::syntax_error*>(&error) != nullptr) return "42601";
+  if (dynamic_cast<const pqxx::unique_violation*>(&error) != nullptr) return "23505";
+  if (dynamic_cast<const pqxx::integrity_constraint_violation*>(&error) != nullptr) return "23000";
+  if (dynamic_cast<const pqxx::data_exception*>(&error) != nullptr) return "22000";
+  if (dynamic_cast<const pqxx::feature_not_supported*>(&error) != nullptr) return "0A000";
+  if (dynamic_cast<const pqxx::disk_full*>(&error) != nullptr) return "53100";
+  if (dynamic_cast<const pqxx::insufficient_resources*>(&error) != nullptr) return "53000";
+  return {};
+}
+
 Error sql_failure(const pqxx::sql_error& error) {
-  const std::string& code = error.sqlstate();
+  const std::string code = sqlstate_of(error);
   if (code.empty()) return Error(Fault::retryable, "the connection to PostgreSQL broke: " + shown("", error.what()));
   std::string text = "PostgreSQL says: " + shown(code, error.what()) + " (SQLSTATE " + code + ")";
   if (const auto step = next_step(code); !step.empty()) text += "; " + std::string(step);

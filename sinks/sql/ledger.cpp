@@ -71,11 +71,15 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
 Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held) const {
   const std::vector<Split> splits = splits_of(starts);
   if (splits.empty()) return {};
+  const std::string this_run = Owner::parse(owner).run;
+  const auto before = read(session, &splits);
   std::set<std::string> left_behind;
-  for (const auto& [split, entry] : read(session, &splits)) {
+  for (const auto& [split, entry] : before) {
     if (entry.owner && *entry.owner != owner) left_behind.insert(Owner::parse(*entry.owner).session);
     const auto mine = held.find(split);
     if (mine == held.end() || entry.claim.generation == mine->second.generation) continue;
+    // Our own take-over, whose answer was lost.
+    if (entry.owner && Owner::parse(*entry.owner).run == this_run) continue;
     throw Error(Fault::fenced, to_string(split) + " was taken over by another process of this job (" + who(entry) +
                                    "): this one must stop. Nothing of its open epoch was written");
   }
@@ -86,9 +90,11 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
   session.begin();
   claim_rows(session, owner, starts);
   const auto after = read(session, &splits);
-  for (const auto& [split, claim] : held) {
+  for (const auto& [split, entry] : before) {
     const auto now = after.find(split);
-    if (now == after.end() || number(now->second.claim.generation) == number(claim.generation) + 1) continue;
+    const bool undisturbed =
+        now != after.end() && number(now->second.claim.generation) == number(entry.claim.generation) + 1;
+    if (undisturbed || !held.contains(split)) continue;
     session.rollback();
     throw Error(Fault::fenced, to_string(split) + " was taken over by another process of this job while this one was "
                                                   "about to take it over again: this one must stop");

@@ -115,7 +115,8 @@ void require(const std::optional<std::string>& problem) {
 ConfHandle common_conf(const KafkaConfig& config, const std::string& client) {
   ConfHandle conf{rd_kafka_conf_new()};
   for (const auto& [name, value] : tuning) require(set(conf.get(), name, value));
-  const auto discovery_ms = std::clamp<std::int64_t>(config.discovery_interval.count(), 10, 3'600'000);
+  const bool discover = config.discovery_interval.count() > 0;
+  const auto discovery_ms = discover ? std::clamp<std::int64_t>(config.discovery_interval.count(), 10, 3'600'000) : -1;
   require(set(conf.get(), "topic.metadata.refresh.interval.ms", std::to_string(discovery_ms)));
   require(set(conf.get(), "client.id", client));
   for (const auto& [name, value] : config.properties) require(set_property(conf.get(), name, value));

@@ -200,15 +200,15 @@ Error KafkaReader::position_gone(const SplitState& state) {
     return Error(Fault::fatal,
                  place + range + ": offsets " + std::to_string(state.next) + " to " + std::to_string(begin - 1) +
                      " are gone, by retention or because the topic was recreated. Nothing was skipped. "
-                     "To accept the loss, move the job with `sluice offsets JOB --set " +
-                     state.name.topic + ":" + std::to_string(state.name.partition) + "=" + std::to_string(begin) + "`.",
+                     "To accept the loss, set next_offset in sluice_ledger to " +
+                     std::to_string(begin) + " (docs/operations.md tells how).",
                  code);
   }
   if (state.next > end) {
     return Error(Fault::fatal,
                  place + range +
                      ": the topic was recreated or has lost its end. Nothing was skipped. Compare the table with the "
-                     "topic, then move the job with `sluice offsets JOB --reset earliest` or --set.",
+                     "topic, then move the position in sluice_ledger (docs/operations.md tells how).",
                  code);
   }
   return Error(Fault::retryable, place + range + ", yet a broker says so; its leader may just have changed", code);
