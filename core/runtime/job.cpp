@@ -1,6 +1,7 @@
 #include "core/runtime/job.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 namespace sluice {
@@ -8,7 +9,8 @@ namespace sluice {
 // A task and its thread. The thread writes `ended` last, after which the task is the coordinator's to look at.
 class Job::Worker {
  public:
-  Worker(Job& job, const TaskSettings& settings, const TaskParts& parts) : job_(job), task_(settings, parts) {
+  Worker(Job& job, const TaskSettings& settings, const TaskParts& parts, std::unique_ptr<SourceReader> reader)
+      : job_(job), task_(settings, parts, std::move(reader)) {
     thread_ = std::thread([this] { run(); });
   }
   ~Worker() {
@@ -50,15 +52,27 @@ Job::Job(const JobSettings& settings, Source& source, Format& format, Sink& sink
 Job::~Job() = default;
 
 std::optional<Error> Job::run() {
-  if (auto failed = prepare()) return failed;
+  // Joining the group, asking for the ends and looking at the sink each take a round trip or more: all three at once.
+  std::vector<std::unique_ptr<SourceReader>> readers;
+  try {
+    for (std::size_t number = 0; number < settings_.parallelism; ++number) readers.push_back(source_.open_reader(number));
+  } catch (const Error& error) {
+    return error;
+  }
+  std::future<Positions> ends;
+  if (settings_.bounded) ends = std::async(std::launch::async, [this] { return source_.end_positions(); });
+  std::optional<Error> failed = retried([this] { sink_.prepare(settings_.migrate); });
+  if (!failed && settings_.bounded) {
+    failed = retried([&] { ends_ = ends.valid() ? ends.get() : source_.end_positions(); });
+  }
+  if (failed) return failed;
   if (wish_ != Task::Wish::go_on) return std::nullopt;
   for (std::size_t number = 0; number < settings_.parallelism; ++number) {
     const TaskSettings task{number, settings_.epochs, settings_.restart, ends_, TaskSettings{}.batch_rows_max};
-    workers_.push_back(std::make_unique<Worker>(
-        *this, task, TaskParts{source_, format_, sink_, clock_, log_, *progress_[number]}));
+    const TaskParts parts{source_, format_, sink_, clock_, log_, *progress_[number]};
+    workers_.push_back(std::make_unique<Worker>(*this, task, parts, std::move(readers[number])));
   }
   watch();
-  std::optional<Error> failed;
   for (const auto& worker : workers_) {
     if (worker->failure() && (!failed || worker->failure()->fault() == Fault::fenced)) failed = worker->failure();
   }
@@ -67,12 +81,11 @@ std::optional<Error> Job::run() {
 }
 
 // A server that is not up yet is waited for as a restart would wait.
-std::optional<Error> Job::prepare() {
+std::optional<Error> Job::retried(const std::function<void()>& attempt) {
   RestartPolicy restarts(settings_.restart);
   while (wish_ == Task::Wish::go_on) {
     try {
-      sink_.prepare(settings_.migrate);
-      if (settings_.bounded && !ends_) ends_ = source_.end_positions();
+      attempt();
       return std::nullopt;
     } catch (const Error& error) {
       const bool again = error.fault() == Fault::retryable || error.fault() == Fault::in_doubt;

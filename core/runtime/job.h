@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,7 +52,7 @@ class Job {
  private:
   class Worker;
 
-  std::optional<Error> prepare();
+  std::optional<Error> retried(const std::function<void()>& attempt);
   void watch();
   bool all_drained() const;
   bool reached_ends() const;

@@ -34,8 +34,12 @@ std::uint64_t value_bytes(std::span<const Record> records) {
 
 }  // namespace
 
-Task::Task(const TaskSettings& settings, const TaskParts& parts)
-    : settings_(settings), parts_(parts), machine_(settings.epochs), restarts_(settings.restart) {}
+Task::Task(const TaskSettings& settings, const TaskParts& parts, std::unique_ptr<SourceReader> reader)
+    : settings_(settings),
+      parts_(parts),
+      machine_(settings.epochs),
+      restarts_(settings.restart),
+      reader_(std::move(reader)) {}
 
 Task::~Task() = default;
 
@@ -57,11 +61,10 @@ void Task::turn(Wish wish) {
   if (resume_at_) {
     if (wish == Wish::finish) return leave(wish);
     const auto left = std::chrono::ceil<milliseconds>(*resume_at_ - parts_.clock.now());
-    if (left.count() > 0) {
-      // The reader's place in its group must outlive the database's absence.
-      std::visit([this](const auto& event) { handle(event); }, reader_->poll(1, std::min(left, wait_max)));
-      return;
-    }
+    // The reader's place in its group must outlive the database's absence. At the end, too: a process that slept must hear
+    // what the group took from it before it takes anything over.
+    std::visit([this](const auto& event) { handle(event); }, reader_->poll(1, std::clamp(left, milliseconds(0), wait_max)));
+    if (left.count() > 0) return;
     resume_at_.reset();
     parts_.progress.backing_off = false;
   }
@@ -158,7 +161,9 @@ void Task::take_over_assigned() {
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(unknown),
                [&](const Split& split) { return !starts.contains(split); });
   if (!unknown.empty()) starts.merge(reader_->start_positions(unknown));
-  const Claims claims = writer_->take_over(starts, held);
+  // A generation that grew may be the work of this task's own last try, whose answer was lost.
+  if (take_over_in_doubt_) held.clear();
+  const Claims claims = take_over(starts, held);
   machine_.own(claims);
   held_before_.clear();
   reclaim_all_ = false;
@@ -173,6 +178,17 @@ void Task::take_over_assigned() {
   fault_point("task.before_seek");
   reader_->start(from);
   report();
+}
+
+Claims Task::take_over(const Positions& starts, const Claims& held) {
+  try {
+    Claims claims = writer_->take_over(starts, held);
+    take_over_in_doubt_ = false;
+    return claims;
+  } catch (const Error& error) {
+    take_over_in_doubt_ = take_over_in_doubt_ || error.fault() == Fault::in_doubt;
+    throw;
+  }
 }
 
 void Task::handle(const Revoked& event) {

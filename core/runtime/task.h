@@ -51,7 +51,8 @@ class Task {
     abort,   // roll back and leave
   };
 
-  Task(const TaskSettings& settings, const TaskParts& parts);
+  // `reader` may be open already, so that it joins its group while the sink is looked at; else the task opens one.
+  Task(const TaskSettings& settings, const TaskParts& parts, std::unique_ptr<SourceReader> reader = nullptr);
   ~Task();
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
@@ -84,6 +85,7 @@ class Task {
   OwnedSplit* owned(SplitIndex index);
 
   void take_over_assigned();
+  Claims take_over(const Positions& starts, const Claims& held);
   void commit_epoch();
   void give_up_epoch() noexcept;
   void drop_reader();
@@ -112,6 +114,7 @@ class Task {
   std::optional<Positions> isolate_until_;
   std::optional<Error> failure_;
   bool reclaim_all_ = false;  // an epoch was given up: what the ledger says is not known
+  bool take_over_in_doubt_ = false;
   bool drained_ = false;
   bool ended_ = false;
 };

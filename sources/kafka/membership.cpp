@@ -9,6 +9,14 @@
 
 namespace sluice::kafka {
 
+namespace {
+
+// While leaving, most rebalances were answered already or need no answer any more. One that does waits patiently; a group
+// that has ended meanwhile would never take the answer, and librdkafka 2.14 would wait for ever for it to be taken.
+constexpr std::chrono::milliseconds answer_grace{300};
+
+}  // namespace
+
 void Membership::subscribe(const std::vector<std::string>& topics) {
   const PartitionsHandle list = new_partitions();
   for (const std::string& topic : topics) add(list, {topic, RD_KAFKA_PARTITION_UA});
@@ -20,10 +28,7 @@ void Membership::subscribe(const std::vector<std::string>& topics) {
 
 void Membership::on_rebalance(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t* partitions) {
   if (leaving_) {
-    const PartitionsHandle none = new_partitions();
-    const bool coming = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
-    const ErrorHandle ignored{coming ? rd_kafka_incremental_assign(client_.get(), none.get())
-                                     : rd_kafka_incremental_unassign(client_.get(), none.get())};
+    if (!answer_at_) answer_at_ = std::chrono::steady_clock::now() + answer_grace;
     return;
   }
   if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
@@ -154,6 +159,16 @@ void Membership::pause() {
 void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max) {
   leaving_ = true;
   rebalances_.clear();
+  // What is in the queue by now is answered below; what comes later asks again.
+  std::array<rd_kafka_message_t*, 64> rest{};
+  const auto drain = [&](int wait_ms) {
+    const auto count = rd_kafka_consume_batch_queue(queue, wait_ms, rest.data(), rest.size());
+    for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(rest[static_cast<std::size_t>(i)]);
+    return count > 0;
+  };
+  while (drain(0)) {
+  }
+  answer_at_.reset();
   const PartitionsHandle list = new_partitions();
   for (SplitState& state : splits_) {
     if (state.assigned) add(list, state.name);
@@ -164,10 +179,12 @@ void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_m
   // A client that stopped for good, as a fenced one does, has no group to say goodbye to.
   if (const ErrorHandle failed{rd_kafka_consumer_close_queue(client_.get(), queue)}; failed) return;
   const auto deadline = std::chrono::steady_clock::now() + wait_max;
-  std::array<rd_kafka_message_t*, 64> rest{};
   while (rd_kafka_consumer_closed(client_.get()) == 0 && std::chrono::steady_clock::now() < deadline) {
-    const auto count = rd_kafka_consume_batch_queue(queue, 10, rest.data(), rest.size());
-    for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(rest[static_cast<std::size_t>(i)]);
+    drain(10);
+    if (!answer_at_ || std::chrono::steady_clock::now() < *answer_at_) continue;
+    answer_at_.reset();
+    const PartitionsHandle none = new_partitions();
+    const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), none.get())};
   }
 }
 
