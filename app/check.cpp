@@ -1,4 +1,5 @@
-// `sluice check`: connects to everything, changes nothing, says which guarantee the job gets and what stands in its way.
+// `sluice check`: connects to everything, changes nothing, says which guarantee the job gets and what stands in its
+// way.
 #include <iostream>
 #include <string>
 #include <vector>
@@ -42,8 +43,8 @@ void check_source(const format::Job& job, const Wiring& wiring, Report& report) 
     const auto ends = wiring.source->end_positions();
     report.good("source: " + std::to_string(ends.size()) + " splits");
     if (job.parallelism > ends.size()) {
-      report.note("parallelism " + std::to_string(job.parallelism) + " is more than the " + std::to_string(ends.size()) +
-                  " splits of the source: the tasks beyond have nothing to do");
+      report.note("parallelism " + std::to_string(job.parallelism) + " is more than the " +
+                  std::to_string(ends.size()) + " splits of the source: the tasks beyond have nothing to do");
     }
   });
 }
@@ -52,8 +53,8 @@ void show_mapping(const std::string& topic, const sql::Binding& binding, Report&
   report.good("topic " + topic + " -> table " + binding.plan.table);
   for (std::size_t i = 0; i < binding.plan.columns.size(); ++i) {
     const auto& column = binding.plan.columns[i];
-    std::cout << "             " << to_string(binding.shape.cells[i]) << " -> " << column.name << " " << column.type_name
-              << (column.nullable ? "" : " not null") << '\n';
+    std::cout << "             " << to_string(binding.shape.cells[i]) << " -> " << column.name << " "
+              << column.type_name << (column.nullable ? "" : " not null") << '\n';
   }
 }
 
@@ -90,7 +91,8 @@ int check_command(const JobArguments& arguments, const Log& log) {
     if (report.problems() == 0) check_tables(job, wiring, report);
   });
   if (report.problems() > 0) {
-    std::cout << "no guarantee: " << report.problems() << (report.problems() == 1 ? " problem" : " problems") << " above\n";
+    std::cout << "no guarantee: " << report.problems() << (report.problems() == 1 ? " problem" : " problems")
+              << " above\n";
     return check_found_a_problem;
   }
   std::cout << "guarantee: exactly-once. Rows and positions move in one transaction of "

@@ -38,8 +38,8 @@ constexpr auto time_limit = 240s;
 // The records are numbered, so that a lost one, a doubled one and a changed one can be told apart by sums.
 std::string record(std::int64_t id) {
   return R"({"id":)" + std::to_string(id) + R"(,"customer":)" + std::to_string(id * 7919 % 20011) + R"(,"amount":)" +
-         std::to_string(id % 10000) + "." + std::to_string(10 + id % 90) + R"(,"note":"order note )" + std::to_string(id) +
-         R"("})";
+         std::to_string(id % 10000) + "." + std::to_string(10 + id % 90) + R"(,"note":"order note )" +
+         std::to_string(id) + R"("})";
 }
 
 fs::path write_job(const fs::path& directory, const std::string& bootstrap) {
@@ -157,7 +157,8 @@ void produce(kafka::MockKafka& broker, std::int64_t records, const std::atomic<b
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t id = 0; id < records && !stop; ++id) {
     broker.send("orders", static_cast<int>(id % partitions), "", record(id));
-    if (id % 100 == 0) std::this_thread::sleep_until(start + producing_time * (static_cast<double>(id) / static_cast<double>(records)));
+    if (id % 100 == 0)
+      std::this_thread::sleep_until(start + producing_time * (static_cast<double>(id) / static_cast<double>(records)));
   }
   broker.flush();
 }
@@ -165,11 +166,13 @@ void produce(kafka::MockKafka& broker, std::int64_t records, const std::atomic<b
 int verdict(const Audit& audit, std::int64_t records, std::int64_t survived) {
   const std::int64_t lost = records - audit.distinct;
   const std::int64_t doubled = audit.rows - audit.distinct;
-  const bool exact = lost == 0 && doubled == 0 && audit.right == records && audit.sum_of_ids == records * (records - 1) / 2;
-  std::printf("audit: records produced %lld, rows %lld, lost %lld, duplicated %lld, changed %lld, kills survived %lld: %s\n",
-              static_cast<long long>(records), static_cast<long long>(audit.rows), static_cast<long long>(lost),
-              static_cast<long long>(doubled), static_cast<long long>(audit.rows - audit.right),
-              static_cast<long long>(survived), exact ? "exactly once" : "NOT EXACTLY ONCE");
+  const bool exact =
+      lost == 0 && doubled == 0 && audit.right == records && audit.sum_of_ids == records * (records - 1) / 2;
+  std::printf(
+      "audit: records produced %lld, rows %lld, lost %lld, duplicated %lld, changed %lld, kills survived %lld: %s\n",
+      static_cast<long long>(records), static_cast<long long>(audit.rows), static_cast<long long>(lost),
+      static_cast<long long>(doubled), static_cast<long long>(audit.rows - audit.right),
+      static_cast<long long>(survived), exact ? "exactly once" : "NOT EXACTLY ONCE");
   return exact ? done : failed;
 }
 

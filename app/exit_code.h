@@ -7,6 +7,8 @@ namespace sluice::app {
 
 enum ExitCode : int { done = 0, failed = 1, usage = 2, fenced = 3, check_found_a_problem = 4 };
 
-inline ExitCode exit_code(Fault fault) { return fault == Fault::fenced ? fenced : failed; }
+inline ExitCode exit_code(Fault fault) {
+  return fault == Fault::fenced ? fenced : failed;
+}
 
 }  // namespace sluice::app

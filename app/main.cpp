@@ -34,7 +34,8 @@ struct Arguments {
 CLI::App* add_job_command(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
   CLI::App* const command = app.add_subcommand(name, what);
   command->add_option("JOB", arguments.job.file, "the job file")->required();
-  command->add_option("--set", arguments.job.overrides, "override a key of the job file: path=value")->type_name("PATH=VALUE");
+  command->add_option("--set", arguments.job.overrides, "override a key of the job file: path=value")
+      ->type_name("PATH=VALUE");
   return command;
 }
 
@@ -56,19 +57,19 @@ int dispatch(int argc, char** argv) {
   run->callback([&] {
     command = [&](const Log& log) { return run_command(arguments.job, arguments.bounded, !arguments.no_migrate, log); };
   });
-  add_job_command(app, arguments, "check", "connect to everything and say which guarantee the job gets; changes nothing")
+  add_job_command(app, arguments, "check",
+                  "connect to everything and say which guarantee the job gets; changes nothing")
       ->callback([&] { command = [&](const Log& log) { return check_command(arguments.job, log); }; });
   auto* const migrate = add_job_command(app, arguments, "migrate", "create or upgrade the recovery tables");
   migrate->add_flag("--print", arguments.print, "print the statements that are missing instead");
-  migrate->callback([&] {
-    command = [&](const Log& log) { return migrate_command(arguments.job, arguments.print, log); };
-  });
+  migrate->callback(
+      [&] { command = [&](const Log& log) { return migrate_command(arguments.job, arguments.print, log); }; });
   auto* const status = add_job_command(app, arguments, "status", "positions, lag, epochs and owners");
   status->add_flag("--json", arguments.json, "for machines");
-  status->callback([&] {
-    command = [&](const Log& log) { return status_command(arguments.job, arguments.json, log); };
-  });
-  auto* const demo = app.add_subcommand("demo", "the main job without any server: kills its worker again and again, then audits");
+  status->callback(
+      [&] { command = [&](const Log& log) { return status_command(arguments.job, arguments.json, log); }; });
+  auto* const demo =
+      app.add_subcommand("demo", "the main job without any server: kills its worker again and again, then audits");
   demo->add_option("--records", arguments.demo.records, "how many records")->check(CLI::Range(1000, 150'000));
   demo->add_option("--kills", arguments.demo.kills, "how often the worker is killed -9")->check(CLI::Range(0, 100));
   demo->add_option("--directory", arguments.demo.directory, "where to leave job file and database");
@@ -76,7 +77,8 @@ int dispatch(int argc, char** argv) {
   demo->callback([&] {
     command = [&](const Log&) { return demo_command(arguments.demo, std::filesystem::read_symlink("/proc/self/exe")); };
   });
-  auto* const points = app.add_subcommand("fault-points", "names for SLUICE_FAULT, which the crash tests arm")->group("");
+  auto* const points =
+      app.add_subcommand("fault-points", "names for SLUICE_FAULT, which the crash tests arm")->group("");
   points->callback([&] {
     command = [](const Log&) {
       for (const auto name : fault_point_names()) std::cout << name << '\n';

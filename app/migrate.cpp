@@ -15,7 +15,8 @@ int migrate_command(const JobArguments& arguments, bool print, const Log& log) {
   const auto names = wiring.sink->migrate(!print);
   sql::Database& database = wiring.sink->database();
   if (names.empty()) {
-    std::cout << (print ? "-- " : "") << "nothing to do: the recovery tables in " << database.name() << " are up to date\n";
+    std::cout << (print ? "-- " : "") << "nothing to do: the recovery tables in " << database.name()
+              << " are up to date\n";
     return done;
   }
   for (const auto& name : names) {

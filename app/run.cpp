@@ -27,7 +27,7 @@ class StopSignals {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGTERM);
     sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGUSR2);  // our own: the end of this thread
+    sigaddset(&signals_, SIGUSR2);                   // our own: the end of this thread
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // before any other thread starts: they inherit it
     thread_ = std::thread([this] { wait(); });
   }
@@ -76,7 +76,8 @@ int run_command(const JobArguments& arguments, bool bounded, bool migrate, const
     status.finish();
   }
   if (!failure) return done;
-  log(LogLevel::error, failure->what(), {{"fault", std::string(to_string(failure->fault()))}, {"code", failure->code()}});
+  log(LogLevel::error, failure->what(),
+      {{"fault", std::string(to_string(failure->fault()))}, {"code", failure->code()}});
   return exit_code(failure->fault());
 }
 

@@ -1,6 +1,6 @@
 // A process's place in the consumer group, kept over kill -9: a lock in the state directory gives out the lowest free
-// number, and the kernel frees it with the process. The next process on this host gets the same number, joins as the same
-// static member and goes on at once instead of waiting for the session of the dead one.
+// number, and the kernel frees it with the process. The next process on this host gets the same number, joins as the
+// same static member and goes on at once instead of waiting for the session of the dead one.
 #pragma once
 
 #include <filesystem>

@@ -35,12 +35,15 @@ std::string seconds_text(double seconds) {
 
 std::string with_commas(std::uint64_t number) {
   std::string text = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
   return text;
 }
 
 StatusLine::StatusLine(const Job& job, std::string name, const Log& log)
-    : job_(job), name_(std::move(name)), log_(log), terminal_(isatty(STDERR_FILENO) == 1), thread_([this] { loop(); }) {}
+    : job_(job), name_(std::move(name)), log_(log), terminal_(isatty(STDERR_FILENO) == 1), thread_([this] {
+        loop();
+      }) {}
 
 StatusLine::~StatusLine() {
   {
@@ -82,8 +85,8 @@ void StatusLine::show(const Progress& now, double rows_per_second) {
     return;
   }
   std::string line = name_ + "  " + with_commas(now.rows) + " rows  " + with_commas(rate) + "/s  lag " +
-                     with_commas(static_cast<std::uint64_t>(now.lag)) + "  epoch " + std::to_string(now.last_epoch) + "  " +
-                     bytes_text(now.bytes);
+                     with_commas(static_cast<std::uint64_t>(now.lag)) + "  epoch " + std::to_string(now.last_epoch) +
+                     "  " + bytes_text(now.bytes);
   if (now.backing_off > 0) line += "  waiting to restart";
   if (now.splits == 0 && now.backing_off == 0) line += "  no partitions yet";
   std::fprintf(stderr, "\r\033[K%s", line.c_str());

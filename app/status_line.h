@@ -1,4 +1,5 @@
-// What a running job shows: a line a second on a terminal, a log line every ten seconds elsewhere, a summary at the end.
+// What a running job shows: a line a second on a terminal, a log line every ten seconds elsewhere, a summary at the
+// end.
 #pragma once
 
 #include <chrono>

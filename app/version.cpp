@@ -2,6 +2,8 @@
 
 namespace sluice::app {
 
-std::string version() { return SLUICE_VERSION; }
+std::string version() {
+  return SLUICE_VERSION;
+}
 
 }  // namespace sluice::app

@@ -32,8 +32,8 @@ StartMode start_mode(format::StartMode mode) {
   return StartMode::earliest;
 }
 
-// The broker gives a static member that comes back what it had before, whatever it subscribes to now. So a job file with
-// other topics must come back as another member.
+// The broker gives a static member that comes back what it had before, whatever it subscribes to now. So a job file
+// with other topics must come back as another member.
 std::string subscription(const format::KafkaSourceConfig& from) {
   std::string text = from.topics_regex;
   for (const auto& topic : from.topics) text += "\n" + topic;
@@ -62,7 +62,9 @@ std::unique_ptr<Source> make_source(const format::Job& job, const Slot* slot, co
 }
 
 // An epoch must fit into every timeout of its session.
-std::chrono::milliseconds longest_epoch(const format::Job& job) { return job.checkpoint.interval + job.checkpoint.timeout; }
+std::chrono::milliseconds longest_epoch(const format::Job& job) {
+  return job.checkpoint.interval + job.checkpoint.timeout;
+}
 
 std::unique_ptr<sql::Database> make_database(const format::Job& job, const format::SinkConfig& sink) {
   if (sink.type == format::SinkType::sqlite) {
@@ -80,7 +82,8 @@ std::unique_ptr<sql::Database> make_database(const format::Job& job, const forma
 
 sql::MappingSettings mapping(const format::SinkConfig& sink) {
   sql::MappingSettings settings;
-  settings.insert_mode = sink.insert_mode == format::InsertMode::upsert ? sql::InsertMode::upsert : sql::InsertMode::insert;
+  settings.insert_mode =
+      sink.insert_mode == format::InsertMode::upsert ? sql::InsertMode::upsert : sql::InsertMode::insert;
   settings.pk_fields = sink.pk_fields;
   settings.auto_create = sink.auto_create;
   if (sink.pk_mode == format::PkMode::record_value) settings.pk_mode = sql::PkMode::record_value;
@@ -139,7 +142,8 @@ Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
 JobSettings job_settings(const format::Job& job, bool bounded, bool migrate) {
   JobSettings settings;
   settings.parallelism = job.parallelism;
-  settings.epochs = {job.checkpoint.interval, job.checkpoint.min_pause, job.checkpoint.rows_max, job.checkpoint.bytes_max};
+  settings.epochs = {job.checkpoint.interval, job.checkpoint.min_pause, job.checkpoint.rows_max,
+                     job.checkpoint.bytes_max};
   settings.restart = restart(job.restart);
   settings.bounded = bounded;
   settings.migrate = migrate;

@@ -7,14 +7,13 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 add_library(sluice_options INTERFACE)
 target_compile_options(sluice_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
-  # g++ 12 warns of overlaps in std::string that cannot be: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
-  -Wno-restrict
+  # g++ 12 warns of overlaps and of uninitialised members inside std::string and std::optional that cannot be:
+  # https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651 and 105562
+  -Wno-restrict -Wno-maybe-uninitialized
   $<$<BOOL:${SLUICE_WERROR}>:-Werror>)
 if(SLUICE_SANITIZE)
   target_compile_options(sluice_options INTERFACE -fsanitize=${SLUICE_SANITIZE} -fno-omit-frame-pointer -O1)
   target_link_options(sluice_options INTERFACE -fsanitize=${SLUICE_SANITIZE})
-  # With sanitizers on, this warning sees paths that the instrumentation made.
-  target_compile_options(sluice_options INTERFACE -Wno-maybe-uninitialized)
 endif()
 if(SLUICE_FAULT_POINTS)
   add_compile_definitions(SLUICE_FAULT_POINTS)

@@ -15,7 +15,7 @@ ALLOWED = {
     "core/protocol": {"core/model", "core/api"},
     "core/runtime": {"core/model", "core/api", "core/protocol"},
     "core/format": {"core/model", "core/api"},
-    "core/testing": {"core/model", "core/api", "core/protocol", "core/runtime"},
+    "core/testing": {"core/model", "core/api", "core/protocol", "core/runtime", "sinks/sql"},
 }
 ANY_SOURCE = {"core/model", "core/api"}
 ANY_SINK = {"core/model", "core/api", "sinks/sql"}
@@ -150,7 +150,7 @@ class Layout(unittest.TestCase):
             if (
                 opened is None
                 and re.match(r"^( {0,4})\S.*\).*\{$", line)
-                and not re.match(r"^\s*(if|for|while|switch|else|namespace)\b", line)
+                and not re.match(r"^\s*(if|for|while|switch|else|namespace)\b|^\s*:", line)
             ):
                 opened = (number, re.match(r"^ *", line).group())
             elif opened and re.match(rf"^{opened[1]}\}}", line):

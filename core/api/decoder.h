@@ -16,7 +16,7 @@ namespace sluice {
 // A record that does not decode is expected, so it is a value.
 struct Reject {
   Origin origin;
-  std::string field;  // path of the field, empty: the record as a whole
+  std::string field;   // path of the field, empty: the record as a whole
   std::string reason;  // says what is wrong, never what the value was
 };
 

@@ -44,8 +44,8 @@ struct Reached {
 struct Assigned {
   std::vector<Split> splits;
 };
-// The splits leave. Answer with release(), at once; before that the epoch that holds their records is finished, or, when
-// `lost`, given up: another process may own them already.
+// The splits leave. Answer with release(), at once; before that the epoch that holds their records is finished, or,
+// when `lost`, given up: another process may own them already.
 struct Revoked {
   std::vector<Split> splits;
   bool lost = false;
@@ -79,7 +79,8 @@ class SourceReader {
   // End offsets of the started splits as far as known, for the lag. Absent where nothing is known yet.
   virtual Positions known_ends() const = 0;
 
-  // The sink holds everything before these positions. Advisory: for lag tools, never read back while the sink knows better.
+  // The sink holds everything before these positions. Advisory: for lag tools, never read back while the sink knows
+  // better.
   virtual void committed(const Positions& positions) noexcept = 0;
 
   // After an Error: this reader is good for nothing but close(), a new one must be opened.

@@ -40,9 +40,9 @@ TEST_F(JobChecks, ExactlyOneOfTopicsAndPattern) {
                  R"("source.topics.regex" stands beside "topics")");
   expect_problem(with_source(R"("topics": [])"), R"("source.topics" names no topic)");
   expect_problem(with_source(R"("topics": ["a b"])"), "a name that Kafka does not allow");
-  expect_problem(
-      R"({"name": "a", "source": {"type": "kafka", "topics": ["a"]}, "sink": {"type": "sqlite", "connection.url": "sqlite:a"}})",
-      R"("source.bootstrap.servers" is missing)");
+  expect_problem(R"({"name": "a", "source": {"type": "kafka", "topics": ["a"]}, )"
+                 R"("sink": {"type": "sqlite", "connection.url": "sqlite:a"}})",
+                 R"("source.bootstrap.servers" is missing)");
 }
 
 TEST_F(JobChecks, AStartPositionNeedsItsMode) {

@@ -49,7 +49,8 @@ class JobFileTest : public testing::Test {
 
 // A good job on one line; the additions go inside its objects: ", \"parallelism\": 2".
 inline std::string job_text(const std::string& top = {}, const std::string& source = {}, const std::string& sink = {}) {
-  return R"({"name": "orders", "source": {"type": "kafka", "bootstrap.servers": "localhost:9092", "topics": ["orders"])" +
+  return R"({"name": "orders", "source": {"type": "kafka", )"
+         R"("bootstrap.servers": "localhost:9092", "topics": ["orders"])" +
          source + R"(}, "sink": {"type": "postgres", "connection.url": "postgresql://app:pw@localhost/shop")" + sink +
          "}" + top + "}";
 }

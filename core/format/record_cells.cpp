@@ -45,8 +45,8 @@ MetadataCells::MetadataCells(const RowShape& shape, const SourceReader& names) :
   for (std::size_t index = 0; index < shape.cells.size(); ++index) {
     const auto& source = shape.cells[index];
     if (source.from == CellSource::From::value_path) continue;
-    cells_.push_back({index, source.from, source.from == CellSource::From::header ? source.path.front() : "",
-                      source.raw});
+    cells_.push_back(
+        {index, source.from, source.from == CellSource::From::header ? source.path.front() : "", source.raw});
   }
 }
 

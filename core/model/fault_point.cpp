@@ -15,13 +15,15 @@ namespace sluice {
 
 namespace {
 constexpr std::array<std::string_view, 11> names{
-    "task.assigned",         "sink.before_take_over",   "sink.after_take_over",   "task.before_seek",
-    "sink.after_begin",      "sink.after_first_write",  "sink.before_ledger",     "sink.after_ledger",
-    "sink.after_commit",     "task.before_source_commit", "task.before_release",
+    "task.assigned",     "sink.before_take_over",     "sink.after_take_over", "task.before_seek",
+    "sink.after_begin",  "sink.after_first_write",    "sink.before_ledger",   "sink.after_ledger",
+    "sink.after_commit", "task.before_source_commit", "task.before_release",
 };
 }  // namespace
 
-std::span<const std::string_view> fault_point_names() { return names; }
+std::span<const std::string_view> fault_point_names() {
+  return names;
+}
 
 #ifdef SLUICE_FAULT_POINTS
 namespace {

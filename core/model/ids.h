@@ -13,9 +13,15 @@ enum class Epoch : std::uint64_t {};
 // Fencing number of a split: grows each time a process takes the split over. An older one can commit nothing.
 enum class Generation : std::uint64_t {};
 
-constexpr std::uint64_t number(Epoch epoch) { return static_cast<std::uint64_t>(epoch); }
-constexpr std::uint64_t number(Generation generation) { return static_cast<std::uint64_t>(generation); }
-constexpr Epoch next(Epoch epoch) { return Epoch{number(epoch) + 1}; }
+constexpr std::uint64_t number(Epoch epoch) {
+  return static_cast<std::uint64_t>(epoch);
+}
+constexpr std::uint64_t number(Generation generation) {
+  return static_cast<std::uint64_t>(generation);
+}
+constexpr Epoch next(Epoch epoch) {
+  return Epoch{number(epoch) + 1};
+}
 
 // A unit of a source that is read in order: a Kafka partition, a file.
 struct Split {

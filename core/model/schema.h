@@ -18,7 +18,8 @@ struct CellSource {
 
   bool operator==(const CellSource&) const = default;
 
-  // "a.b", "@topic", "@partition", "@offset", "@timestamp", "@key", "@headers.name"; nothing if the text is none of these.
+  // "a.b", "@topic", "@partition", "@offset", "@timestamp", "@key", "@headers.name"; nothing if the text is none of
+  // these.
   static std::optional<CellSource> parse(const std::string& text);
 };
 

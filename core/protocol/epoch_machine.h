@@ -1,8 +1,9 @@
-// The epochs of one task, decided without a clock, a thread, a log or I/O: which records belong to the open epoch, when it
-// ends, which moves of the ledger its end asks for. The task asks, acts, and reports back what happened.
+// The epochs of one task, decided without a clock, a thread, a log or I/O: which records belong to the open epoch, when
+// it ends, which moves of the ledger its end asks for. The task asks, acts, and reports back what happened.
 //
 // Life of an epoch:  idle --accept/reach--> open --cut--> closing --committed--> idle
-//                                             \______________\______rolled_back--> idle, positions as the ledger has them
+//                                             \______________\______rolled_back--> idle, positions as the ledger has
+//                                             them
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,8 @@ namespace sluice {
 
 struct EpochLimits {
   std::chrono::milliseconds interval{1000};  // an epoch lasts no longer
-  std::chrono::milliseconds min_pause{5};    // from one commit to the end of the next epoch, when the source has caught up
+  std::chrono::milliseconds min_pause{
+      5};  // from one commit to the end of the next epoch, when the source has caught up
   std::uint64_t rows_max = 1'000'000;
   std::uint64_t bytes_max = std::uint64_t{256} << 20;
 };

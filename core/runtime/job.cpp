@@ -55,7 +55,8 @@ std::optional<Error> Job::run() {
   // Joining the group, asking for the ends and looking at the sink each take a round trip or more: all three at once.
   std::vector<std::unique_ptr<SourceReader>> readers;
   try {
-    for (std::size_t number = 0; number < settings_.parallelism; ++number) readers.push_back(source_.open_reader(number));
+    for (std::size_t number = 0; number < settings_.parallelism; ++number)
+      readers.push_back(source_.open_reader(number));
   } catch (const Error& error) {
     return error;
   }

@@ -61,9 +61,10 @@ void Task::turn(Wish wish) {
   if (resume_at_) {
     if (wish == Wish::finish) return leave(wish);
     const auto left = std::chrono::ceil<milliseconds>(*resume_at_ - parts_.clock.now());
-    // The reader's place in its group must outlive the database's absence. At the end, too: a process that slept must hear
-    // what the group took from it before it takes anything over.
-    std::visit([this](const auto& event) { handle(event); }, reader_->poll(1, std::clamp(left, milliseconds(0), wait_max)));
+    // The reader's place in its group must outlive the database's absence. At the end, too: a process that slept must
+    // hear what the group took from it before it takes anything over.
+    std::visit([this](const auto& event) { handle(event); },
+               reader_->poll(1, std::clamp(left, milliseconds(0), wait_max)));
     if (left.count() > 0) return;
     resume_at_.reset();
     parts_.progress.backing_off = false;
@@ -74,7 +75,8 @@ void Task::turn(Wish wish) {
   }
   const auto wait = wish == Wish::finish ? milliseconds(0) : machine_.patience(parts_.clock.now(), wait_max);
   std::visit([this](const auto& event) { handle(event); }, reader_->poll(settings_.batch_rows_max, wait));
-  if (machine_.open() && (wish == Wish::finish || machine_.due(parts_.clock.now(), reader_->caught_up()))) commit_epoch();
+  if (machine_.open() && (wish == Wish::finish || machine_.due(parts_.clock.now(), reader_->caught_up())))
+    commit_epoch();
   drained_ = settings_.ends && !machine_.open() && machine_.at_bounds();
   if (wish == Wish::finish) leave(wish);
 }
@@ -146,8 +148,8 @@ void Task::handle(const Assigned& event) {
   take_over_assigned();
 }
 
-// Takes over what the reader was assigned and this task does not own yet; after a failure, when it is not certain what the
-// ledger says, everything.
+// Takes over what the reader was assigned and this task does not own yet; after a failure, when it is not certain what
+// the ledger says, everything.
 void Task::take_over_assigned() {
   Claims held = machine_.claims();
   held.insert(held_before_.begin(), held_before_.end());
@@ -208,7 +210,8 @@ void Task::handle(const Revoked& event) {
       if (!leaving.empty()) writer_->release(leaving);
     }
   } catch (const Error&) {
-    // The splits must leave all the same, or the whole group waits. What the epoch held is read again by their next owner.
+    // The splits must leave all the same, or the whole group waits. What the epoch held is read again by their next
+    // owner.
     failed = std::current_exception();
     give_up_epoch();
   }
@@ -316,7 +319,8 @@ void Task::on_error(const Error& error) {
 
 // The server refused the epoch without saying which record is at fault: the same records again, each one checked.
 void Task::start_isolating(const Error& error) {
-  parts_.log(LogLevel::info, std::string("looking for the record at fault, the epoch is replayed: ") + error.what(), fields());
+  parts_.log(LogLevel::info, std::string("looking for the record at fault, the epoch is replayed: ") + error.what(),
+             fields());
   isolate_until_ = machine_.reached();
 }
 
@@ -324,8 +328,12 @@ std::string Task::where(const BadRecord& bad) const {
   return to_string(reader_->split(bad.origin().split), bad.origin().offset) + ": " + bad.what();
 }
 
-void Task::report() { parts_.progress.set_positions(machine_.ledger_positions(), reader_->known_ends()); }
+void Task::report() {
+  parts_.progress.set_positions(machine_.ledger_positions(), reader_->known_ends());
+}
 
-LogFields Task::fields() const { return {{"task", std::to_string(settings_.number)}}; }
+LogFields Task::fields() const {
+  return {{"task", std::to_string(settings_.number)}};
+}
 
 }  // namespace sluice

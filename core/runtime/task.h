@@ -1,5 +1,6 @@
-// One task: source -> decode -> sink as one fused chain, driven turn by turn. It owns its reader, decoders and writer and
-// executes what EpochMachine and RestartPolicy decide. A thread calls step() in a loop; a simulation calls it as it likes.
+// One task: source -> decode -> sink as one fused chain, driven turn by turn. It owns its reader, decoders and writer
+// and executes what EpochMachine and RestartPolicy decide. A thread calls step() in a loop; a simulation calls it as it
+// likes.
 //
 // Whatever fails ends the epoch: the writer and its session are dropped, the splits are taken over again under a new
 // generation, the reader seeks to what the ledger says. Nothing is retried inside a transaction.

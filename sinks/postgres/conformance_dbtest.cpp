@@ -1,8 +1,9 @@
 #include <memory>
 #include <string>
 
+#include "core/testing/fail_every_step.h"
 #include "core/testing/sink_conformance.h"
-#include "core/testing/sql_under_test.h"
+#include "core/testing/sql_conformance.h"
 #include "sinks/postgres/postgres_database.h"
 #include "sinks/postgres/test_schema.h"
 
@@ -11,11 +12,9 @@ namespace {
 
 class PostgresUnderTest final : public testing::SqlUnderTest {
  public:
-  Capabilities capabilities() const override { return {.several_writers = true, .ends_sessions = true}; }
-
- protected:
   std::unique_ptr<sql::Database> database() override { return std::make_unique<PostgresDatabase>(schema_.config()); }
 
+ protected:
   std::string cell(Kind kind, const std::string& column) const override {
     switch (kind) {
       case Kind::bytes:
@@ -31,9 +30,10 @@ class PostgresUnderTest final : public testing::SqlUnderTest {
   TestSchema schema_;
 };
 
-const bool registered = testing::add_sink_conformance(
-    "Postgres", {[] { return std::make_unique<PostgresUnderTest>(); },
-                 TestSchema::server_url().empty() ? "SLUICE_TEST_POSTGRES_URL names no server" : ""});
+const auto make = [] { return std::make_unique<PostgresUnderTest>(); };
+const std::string missing = TestSchema::server_url().empty() ? "SLUICE_TEST_POSTGRES_URL names no server" : "";
+const bool registered = testing::add_sink_conformance("Postgres", {.make = make, .missing = missing}) &&
+                        testing::add_fail_every_step("Postgres", {.make = make, .missing = missing});
 
 }  // namespace
 }  // namespace sluice::postgres

@@ -9,8 +9,8 @@
 
 namespace {
 
-// libpqxx 6 escapes every field of a row by itself and allocates for each. A row of one field of this type, whose escaper
-// gives it back as it is, makes it a plain pipe; one "row" may hold many lines.
+// libpqxx 6 escapes every field of a row by itself and allocates for each. A row of one field of this type, whose
+// escaper gives it back as it is, makes it a plain pipe; one "row" may hold many lines.
 struct EncodedLines {
   const std::string& text;
 };
@@ -31,7 +31,9 @@ namespace sluice::postgres {
 CopyStream::CopyStream(pqxx::transaction_base& transaction, const std::string& table, const std::string& columns)
     : stream_(transaction, table, std::array<std::string, 1>{columns}) {}
 
-void CopyStream::send(const std::string& lines) { stream_ << std::tuple<EncodedLines>(EncodedLines{lines}); }
+void CopyStream::send(const std::string& lines) {
+  stream_ << std::tuple<EncodedLines>(EncodedLines{lines});
+}
 
 }  // namespace sluice::postgres
 
@@ -62,7 +64,7 @@ CopyStream::CopyStream(pqxx::transaction_base& transaction, const std::string& t
     : stream_(pqxx::stream_to::raw_table(transaction, table, columns)) {}
 
 void CopyStream::send(const std::string& lines) {
-  std::vector<std::optional<std::string>> row;
+  std::vector<std::optional<std::string> > row;
   std::string_view rest = lines;
   while (!rest.empty()) {
     std::string_view line = rest.substr(0, rest.find('\n'));

@@ -1,5 +1,5 @@
-// A COPY ... FROM STDIN that is open, as a pipe for lines that are encoded already. Internal to this folder; the one place
-// where versions 6 and 7 of libpqxx differ for us.
+// A COPY ... FROM STDIN that is open, as a pipe for lines that are encoded already. Internal to this folder; the one
+// place where versions 6 and 7 of libpqxx differ for us.
 #pragma once
 
 #include <pqxx/pqxx>

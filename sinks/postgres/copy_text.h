@@ -1,5 +1,6 @@
 // Cells as PostgreSQL reads them in COPY's text format and inside array literals.
-// https://www.postgresql.org/docs/current/sql-copy.html, "Text Format"; .../arrays.html, "Array Input and Output Syntax"
+// https://www.postgresql.org/docs/current/sql-copy.html, "Text Format"; .../arrays.html, "Array Input and Output
+// Syntax"
 #pragma once
 
 #include <string>

@@ -13,14 +13,25 @@ namespace {
 constexpr int varchar_header = 4;  // a type modifier counts it
 
 Family family_of(const std::string& type) {
-  static const std::map<std::string_view, Family> families{
-      {"bool", Family::boolean},      {"int2", Family::int16},   {"int4", Family::int32},
-      {"int8", Family::int64},        {"numeric", Family::numeric}, {"float4", Family::float32},
-      {"float8", Family::float64},    {"text", Family::text},    {"varchar", Family::text},
-      {"bpchar", Family::text},       {"name", Family::text},    {"bytea", Family::bytes},
-      {"date", Family::date},         {"time", Family::time},    {"timestamp", Family::timestamp},
-      {"timestamptz", Family::timestamptz}, {"json", Family::json}, {"jsonb", Family::json},
-      {"uuid", Family::uuid}};
+  static const std::map<std::string_view, Family> families{{"bool", Family::boolean},
+                                                           {"int2", Family::int16},
+                                                           {"int4", Family::int32},
+                                                           {"int8", Family::int64},
+                                                           {"numeric", Family::numeric},
+                                                           {"float4", Family::float32},
+                                                           {"float8", Family::float64},
+                                                           {"text", Family::text},
+                                                           {"varchar", Family::text},
+                                                           {"bpchar", Family::text},
+                                                           {"name", Family::text},
+                                                           {"bytea", Family::bytes},
+                                                           {"date", Family::date},
+                                                           {"time", Family::time},
+                                                           {"timestamp", Family::timestamp},
+                                                           {"timestamptz", Family::timestamptz},
+                                                           {"json", Family::json},
+                                                           {"jsonb", Family::json},
+                                                           {"uuid", Family::uuid}};
   const auto found = families.find(type);
   return found == families.end() ? Family::other : found->second;
 }

@@ -15,7 +15,9 @@ std::string PostgresDialect::quote(std::string_view identifier) const {
   return quoted + '"';
 }
 
-std::string PostgresDialect::placeholder(std::size_t n) const { return "$" + std::to_string(n); }
+std::string PostgresDialect::placeholder(std::size_t n) const {
+  return "$" + std::to_string(n);
+}
 
 std::string PostgresDialect::type_for(Kind kind, bool) const {
   switch (kind) {
@@ -40,12 +42,18 @@ std::string PostgresDialect::type_for(Kind kind, bool) const {
 }
 
 // Of the statement, not of the transaction: an epoch may be long.
-std::string PostgresDialect::now() const { return "clock_timestamp()"; }
+std::string PostgresDialect::now() const {
+  return "clock_timestamp()";
+}
 
-std::string PostgresDialect::unless_present() const { return "ON CONFLICT DO NOTHING"; }
+std::string PostgresDialect::unless_present() const {
+  return "ON CONFLICT DO NOTHING";
+}
 
 // The number is arbitrary ("sluice" in ASCII) and the same in every process.
-std::string PostgresDialect::migration_lock() const { return "SELECT pg_advisory_xact_lock(126979698484069)"; }
+std::string PostgresDialect::migration_lock() const {
+  return "SELECT pg_advisory_xact_lock(126979698484069)";
+}
 
 std::string quoted_table(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
   return dialect.quote(plan.schema) + "." + dialect.quote(plan.table);

@@ -78,11 +78,7 @@ void ArrayLoader::add(const Batch& batch, std::size_t first, std::size_t last) {
 }
 
 void ArrayLoader::send() {
-  background_.run([this, arrays = arrays()] {
-    translated([&] {
-      execute(session_.transaction(), sql_, arrays);
-    });
-  });
+  background_.run([this, arrays = arrays()] { translated([&] { execute(session_.transaction(), sql_, arrays); }); });
   rows_.clear();
 }
 

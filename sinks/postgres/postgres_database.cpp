@@ -48,7 +48,9 @@ std::string PostgresDatabase::name() const {
   return "PostgreSQL at " + config_.connection_url.substr(start, config_.connection_url.find('?', start) - start);
 }
 
-std::span<const sql::Migration> PostgresDatabase::migrations() const { return embedded_migrations(); }
+std::span<const sql::Migration> PostgresDatabase::migrations() const {
+  return embedded_migrations();
+}
 
 std::unique_ptr<sql::Session> PostgresDatabase::connect() {
   Timeouts timeouts;
@@ -77,6 +79,8 @@ std::unique_ptr<sql::RowLoader> PostgresDatabase::loader(sql::Session& session, 
   return std::make_unique<CopyLoader>(own, dialect_, plan);
 }
 
-std::size_t PostgresDatabase::writers_max() const { return std::numeric_limits<std::size_t>::max(); }
+std::size_t PostgresDatabase::writers_max() const {
+  return std::numeric_limits<std::size_t>::max();
+}
 
 }  // namespace sluice::postgres

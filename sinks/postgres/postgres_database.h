@@ -11,8 +11,8 @@
 namespace sluice::postgres {
 
 struct PostgresConfig {
-  std::string connection_url;                   // postgresql://..., as libpq reads it
-  std::string application_name = "sluice";      // how the server's own views name the sessions
+  std::string connection_url;                            // postgresql://..., as libpq reads it
+  std::string application_name = "sluice";               // how the server's own views name the sessions
   std::chrono::milliseconds statement_timeout{600'000};  // longer than any epoch: COPY is one statement
 };
 

@@ -35,18 +35,18 @@ Error sql_failure(const pqxx::sql_error& error) {
   return Error(classify(code), text, code);
 }
 
-std::string first_line(const char* text) { return shown("", text); }
+std::string first_line(const char* text) {
+  return shown("", text);
+}
 
 // A refused password or database name arrives as a broken connection without a SQLSTATE: only the text tells.
 Error connect_failure(const pqxx::failure& error) {
   const std::string text = error.what();
-  const bool hopeless = text.find("authentication failed") != std::string::npos ||
-                        (text.find("FATAL:  database \"") != std::string::npos &&
-                         text.find("does not exist") != std::string::npos) ||
-                        text.find("FATAL:  role \"") != std::string::npos ||
-                        text.find("no pg_hba.conf entry") != std::string::npos ||
-                        text.find("invalid URI") != std::string::npos ||
-                        text.find("invalid connection option") != std::string::npos;
+  const bool hopeless =
+      text.find("authentication failed") != std::string::npos ||
+      (text.find("FATAL:  database \"") != std::string::npos && text.find("does not exist") != std::string::npos) ||
+      text.find("FATAL:  role \"") != std::string::npos || text.find("no pg_hba.conf entry") != std::string::npos ||
+      text.find("invalid URI") != std::string::npos || text.find("invalid connection option") != std::string::npos;
   return Error(hopeless ? Fault::fatal : Fault::retryable,
                "cannot connect to PostgreSQL: " + first_line(error.what()) +
                    (hopeless ? "; mend connection.url or the server's users" : ""));
@@ -73,10 +73,10 @@ void translated(const std::function<void()>& work) {
 }
 
 PostgresSession::PostgresSession(const std::string& connection_string, const Timeouts& timeouts) {
-  begin_settings_ = "SET LOCAL lock_timeout = " + std::to_string(timeouts.lock.count()) +
-                    "; SET LOCAL statement_timeout = " + std::to_string(timeouts.statement.count()) +
-                    "; SET LOCAL idle_in_transaction_session_timeout = " +
-                    std::to_string(timeouts.idle_in_transaction.count());
+  begin_settings_ =
+      "SET LOCAL lock_timeout = " + std::to_string(timeouts.lock.count()) +
+      "; SET LOCAL statement_timeout = " + std::to_string(timeouts.statement.count()) +
+      "; SET LOCAL idle_in_transaction_session_timeout = " + std::to_string(timeouts.idle_in_transaction.count());
   try {
     connection_ = std::make_unique<pqxx::connection>(connection_string);
   } catch (const pqxx::failure& error) {
@@ -94,7 +94,9 @@ PostgresSession::PostgresSession(const std::string& connection_string, const Tim
   if (!rows.empty()) id_ = rows.front().front().value_or("");
 }
 
-PostgresSession::~PostgresSession() { rollback(); }
+PostgresSession::~PostgresSession() {
+  rollback();
+}
 
 void PostgresSession::begin() {
   translated([&] {
@@ -117,7 +119,9 @@ void PostgresSession::rollback() noexcept {
   transaction_.reset();
 }
 
-pqxx::work& PostgresSession::transaction() { return *transaction_; }
+pqxx::work& PostgresSession::transaction() {
+  return *transaction_;
+}
 
 pqxx::result PostgresSession::run(const std::string& sql, std::span<const Value> arguments) {
   pqxx::result result;

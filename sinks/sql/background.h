@@ -1,5 +1,5 @@
-// One thread that runs one piece of work at a time, so that the caller makes the next rows ready while the server is busy
-// with the last ones. For clients whose calls block; COPY needs none, its socket is the buffer.
+// One thread that runs one piece of work at a time, so that the caller makes the next rows ready while the server is
+// busy with the last ones. For clients whose calls block; COPY needs none, its socket is the buffer.
 #pragma once
 
 #include <condition_variable>

@@ -24,7 +24,8 @@ bool is_key(const MappingSettings& settings, const std::string& column) {
   return std::find(settings.pk_fields.begin(), settings.pk_fields.end(), column) != settings.pk_fields.end();
 }
 
-// The job's `columns`, or one by name for each column of the table, and with pk.mode kafka the three of the record's place.
+// The job's `columns`, or one by name for each column of the table, and with pk.mode kafka the three of the record's
+// place.
 std::vector<ColumnMapping> mappings(const MappingSettings& settings, const std::vector<std::string>& by_name) {
   std::vector<ColumnMapping> all = settings.columns;
   if (all.empty()) {
@@ -32,8 +33,8 @@ std::vector<ColumnMapping> mappings(const MappingSettings& settings, const std::
   }
   if (settings.pk_mode != PkMode::kafka) return all;
   for (std::size_t i = 0; i < kafka_key_cells.size(); ++i) {
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& mapping) { return mapping.name == settings.pk_fields[i]; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& mapping) { return mapping.name == settings.pk_fields[i]; });
     if (found == all.end()) {
       all.push_back({settings.pk_fields[i], std::nullopt, CellSource{kafka_key_cells[i], {}}});
     } else if (settings.columns.empty()) {
@@ -60,19 +61,21 @@ void require_unique(const Table& table, const MappingSettings& settings) {
     if (key == wanted) return;
   }
   throw Error(Fault::fatal, "table " + table.name + " has no primary key or unique index on exactly (" +
-                                list(settings.pk_fields) + "), which insert.mode upsert needs to find the row. Create one: "
-                                "CREATE UNIQUE INDEX ON " + table.name + " (" + list(settings.pk_fields) +
-                                "), or change \"pk.fields\"");
+                                list(settings.pk_fields) +
+                                "), which insert.mode upsert needs to find the row. Create one: "
+                                "CREATE UNIQUE INDEX ON " +
+                                table.name + " (" + list(settings.pk_fields) + "), or change \"pk.fields\"");
 }
 
 void require_written(const Table& table, const LoadPlan& plan) {
   for (const Column& column : table.columns) {
-    const bool written = std::any_of(plan.columns.begin(), plan.columns.end(),
-                                     [&](const Column& c) { return c.name == column.name; });
+    const bool written =
+        std::any_of(plan.columns.begin(), plan.columns.end(), [&](const Column& c) { return c.name == column.name; });
     if (written || column.nullable || column.has_default || column.generated) continue;
-    throw Error(Fault::fatal, "column " + table.name + "." + column.name +
-                                  " is NOT NULL without a default, and the job does not write it. Add it to \"columns\" or "
-                                  "give it a default");
+    throw Error(Fault::fatal,
+                "column " + table.name + "." + column.name +
+                    " is NOT NULL without a default, and the job does not write it. Add it to \"columns\" or "
+                    "give it a default");
   }
 }
 
@@ -104,7 +107,8 @@ Binding bind_columns(const Table& table, const MappingSettings& settings) {
                                     [&](const Column& column) { return column.name == field; });
     if (found == binding.plan.columns.end()) {
       column_of(table, field);
-      throw Error(Fault::fatal, "\"pk.fields\" names " + field + ", which the job does not write: add it to \"columns\"");
+      throw Error(Fault::fatal,
+                  "\"pk.fields\" names " + field + ", which the job does not write: add it to \"columns\"");
     }
     binding.plan.key.push_back(static_cast<std::size_t>(found - binding.plan.columns.begin()));
   }
@@ -130,8 +134,9 @@ std::string create_statement(const Dialect& dialect, const std::string& quoted_t
                mapping.type.value_or(dialect.type_for(kind, key));
   }
   if (columns.empty()) {
-    throw Error(Fault::fatal, "cannot create table " + quoted_table + ": no record of the first ones has a field. Create the table "
-                                                               "by hand or list its \"columns\" in the job file");
+    throw Error(Fault::fatal, "cannot create table " + quoted_table +
+                                  ": no record of the first ones has a field. Create the table "
+                                  "by hand or list its \"columns\" in the job file");
   }
   if (settings.pk_mode != PkMode::none) {
     columns += ", PRIMARY KEY (";

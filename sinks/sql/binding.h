@@ -37,7 +37,8 @@ struct Binding {
 // column, cannot be upserted by its key, or demands a column that the job does not write.
 Binding bind_columns(const Table& table, const MappingSettings& settings);
 
-// The CREATE TABLE for a job that says auto.create: from its `columns` if it has any, else from what was seen in a sample.
+// The CREATE TABLE for a job that says auto.create: from its `columns` if it has any, else from what was seen in a
+// sample.
 std::string create_statement(const Dialect& dialect, const std::string& quoted_table, const MappingSettings& settings,
                              const std::vector<Field>& sample);
 

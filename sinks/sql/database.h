@@ -64,8 +64,8 @@ class Database {
 
   virtual std::unique_ptr<Session> connect() = 0;
 
-  // Nothing if there is no such table. The name is looked up exactly as written, upper and lower case included; where the
-  // database has schemas, a name with a dot that is no table itself is taken for schema.table.
+  // Nothing if there is no such table. The name is looked up exactly as written, upper and lower case included; where
+  // the database has schemas, a name with a dot that is no table itself is taken for schema.table.
   virtual std::optional<Table> describe(Session& session, const std::string& table) = 0;
   // How CREATE TABLE must write the name of a table that describe() did not find.
   virtual std::string name_to_create(Session& session, const std::string& table);

@@ -12,9 +12,13 @@ namespace sluice::sql {
 
 namespace {
 
-std::int64_t integer(const std::optional<std::string>& cell) { return std::stoll(cell.value_or("0")); }
+std::int64_t integer(const std::optional<std::string>& cell) {
+  return std::stoll(cell.value_or("0"));
+}
 
-std::int64_t signed_number(Generation generation) { return static_cast<std::int64_t>(number(generation)); }
+std::int64_t signed_number(Generation generation) {
+  return static_cast<std::int64_t>(number(generation));
+}
 
 std::vector<Split> splits_of(const Positions& positions) {
   std::vector<Split> splits;
@@ -22,7 +26,9 @@ std::vector<Split> splits_of(const Positions& positions) {
   return splits;
 }
 
-std::string who(const LedgerEntry& entry) { return entry.owner.value_or("which has released it since"); }
+std::string who(const LedgerEntry& entry) {
+  return entry.owner.value_or("which has released it since");
+}
 
 }  // namespace
 
@@ -68,7 +74,8 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
   return entries;
 }
 
-Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held) const {
+Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts,
+                         const Claims& held) const {
   const std::vector<Split> splits = splits_of(starts);
   if (splits.empty()) return {};
   const std::string this_run = Owner::parse(owner).run;
@@ -96,8 +103,9 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
         now != after.end() && number(now->second.claim.generation) == number(entry.claim.generation) + 1;
     if (undisturbed || !held.contains(split)) continue;
     session.rollback();
-    throw Error(Fault::fenced, to_string(split) + " was taken over by another process of this job while this one was "
-                                                  "about to take it over again: this one must stop");
+    throw Error(Fault::fenced, to_string(split) +
+                                   " was taken over by another process of this job while this one was "
+                                   "about to take it over again: this one must stop");
   }
   session.commit();
   fault_point("sink.after_take_over");
@@ -180,23 +188,26 @@ Error Ledger::explain_miss(Session& session, const Cut& cut) const {
   for (const Move& move : cut.moves) {
     const auto entry = now.find(move.split);
     if (entry == now.end()) {
-      return Error(Fault::fatal, "the ledger's row of " + to_string(move.split) +
-                                     " is gone: somebody removed it while the job ran. The epoch was rolled back. Restore "
-                                     "the row, or start the job again to begin as its start mode says");
+      return Error(Fault::fatal,
+                   "the ledger's row of " + to_string(move.split) +
+                       " is gone: somebody removed it while the job ran. The epoch was rolled back. Restore "
+                       "the row, or start the job again to begin as its start mode says");
     }
     const Claim& claim = entry->second.claim;
     if (claim.generation != move.generation) {
       return Error(Fault::fenced, to_string(move.split) + " was taken over by another process of this job (" +
-                                      who(entry->second) + ", generation " +
-                                      std::to_string(number(claim.generation)) + " instead of " +
-                                      std::to_string(number(move.generation)) + "): this one must stop. Its epoch was rolled back");
+                                      who(entry->second) + ", generation " + std::to_string(number(claim.generation)) +
+                                      " instead of " + std::to_string(number(move.generation)) +
+                                      "): this one must stop. Its epoch was rolled back");
     }
     if (claim.position != move.from) {
-      return Error(Fault::retryable, "the ledger's position of " + to_string(move.split) + " is " + std::to_string(claim.position) +
-                                         ", not " + std::to_string(move.from) + " as this process left it. The epoch was rolled back");
+      return Error(Fault::retryable, "the ledger's position of " + to_string(move.split) + " is " +
+                                         std::to_string(claim.position) + ", not " + std::to_string(move.from) +
+                                         " as this process left it. The epoch was rolled back");
     }
   }
-  return Error(Fault::retryable, "the ledger did not move although it says what was expected; the epoch was rolled back");
+  return Error(Fault::retryable,
+               "the ledger did not move although it says what was expected; the epoch was rolled back");
 }
 
 }  // namespace sluice::sql

@@ -30,8 +30,8 @@ class Ledger {
   std::map<Split, LedgerEntry> read(Session& session, const std::vector<Split>* splits = nullptr) const;
 
   // In a transaction of its own: makes rows for unknown splits, raises every generation, names the owner, and returns
-  // what the ledger says then. The row locks make it wait for a commit of the old owner that is in flight; sessions of an
-  // owner that did not release are ended first. Throws fenced when a split in `held` was taken over since.
+  // what the ledger says then. The row locks make it wait for a commit of the old owner that is in flight; sessions of
+  // an owner that did not release are ended first. Throws fenced when a split in `held` was taken over since.
   Claims take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held) const;
 
   // Last statement of an epoch's transaction: every move by compare-and-set. False when one of them missed: the

@@ -47,8 +47,8 @@ void Migrator::ensure_table() {
 void Migrator::record(const Migration& migration) {
   const std::string checksum = fingerprint(migration.sql);
   Statement sql(database_.dialect());
-  sql << "INSERT INTO sluice_migrations (version, name, checksum, applied_at) VALUES (" << std::int64_t{migration.version}
-      << ", ";
+  sql << "INSERT INTO sluice_migrations (version, name, checksum, applied_at) VALUES ("
+      << std::int64_t{migration.version} << ", ";
   sql.bind(migration.name) << ", ";
   sql.bind(checksum) << ", " << database_.dialect().now() << ")";
   sql.execute(session_);

@@ -13,8 +13,8 @@ class Migrator {
   // Both are borrowed.
   Migrator(Database& database, Session& session) : database_(database), session_(session) {}
 
-  // Applies what is missing, all in one transaction, and returns its names ("0001_ledger"). Several processes may call it
-  // at once. Throws fatal when an applied file's text has changed since, or the tables are newer than this program.
+  // Applies what is missing, all in one transaction, and returns its names ("0001_ledger"). Several processes may call
+  // it at once. Throws fatal when an applied file's text has changed since, or the tables are newer than this program.
   std::vector<std::string> apply();
 
   // Names of what apply() would do. Changes nothing.

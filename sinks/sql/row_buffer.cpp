@@ -19,7 +19,8 @@ void RowBuffer::add(const Batch& batch, std::size_t row) {
       cells_.resize(superseded_.size() * plan_.columns.size());
       throw BadRecord(batch.origin(row), plan_.columns[i].name, cell.reason);
     }
-    cells_.push_back({static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(cell.text.size()), cell.form});
+    cells_.push_back(
+        {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(cell.text.size()), cell.form});
     text_ += cell.text;
   }
   superseded_.push_back(false);

@@ -1,5 +1,5 @@
-// Rows rendered to text and held until there are enough for one statement. Rows with the same key are folded: a statement
-// must not touch a key twice, and the last one wins.
+// Rows rendered to text and held until there are enough for one statement. Rows with the same key are folded: a
+// statement must not touch a key twice, and the last one wins.
 #pragma once
 
 #include <cstddef>

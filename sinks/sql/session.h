@@ -1,5 +1,5 @@
-// Verbs over one connection to a database; no protocol. A session never reconnects: a broken one is thrown away (a client
-// that reconnects by itself goes on outside the transaction it lost).
+// Verbs over one connection to a database; no protocol. A session never reconnects: a broken one is thrown away (a
+// client that reconnects by itself goes on outside the transaction it lost).
 #pragma once
 
 #include <cstdint>

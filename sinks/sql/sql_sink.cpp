@@ -38,8 +38,8 @@ void SqlSink::prepare(bool migrate) {
     if (migrate) {
       for (const auto& name : migrator.apply()) log_(LogLevel::info, "created recovery tables", {{"migration", name}});
     } else if (const auto missing = migrator.missing(); !missing.empty()) {
-      throw Error(Fault::fatal, "the recovery tables in " + database_->name() + " are not up to date (" + missing.front() +
-                                    " is missing): run `sluice migrate`");
+      throw Error(Fault::fatal, "the recovery tables in " + database_->name() + " are not up to date (" +
+                                    missing.front() + " is missing): run `sluice migrate`");
     }
     for (const auto& topic : settings_.topics) {
       if (bound_.contains(topic)) continue;
@@ -67,20 +67,22 @@ RowShape SqlSink::bind(const std::string& topic, const std::function<std::vector
   });
 }
 
-Binding SqlSink::bind_table(Session& session, const std::string& topic, const std::function<std::vector<Field>()>& infer) {
+Binding SqlSink::bind_table(Session& session, const std::string& topic,
+                            const std::function<std::vector<Field>()>& infer) {
   const std::string name = table_for(topic);
   auto table = database_->describe(session, name);
   if (!table && settings_.mapping.auto_create) {
     const bool sampled = settings_.mapping.columns.empty();
-    session.execute(
-        create_statement(database_->dialect(), database_->name_to_create(session, name), settings_.mapping, sampled ? infer() : std::vector<Field>{}));
+    session.execute(create_statement(database_->dialect(), database_->name_to_create(session, name), settings_.mapping,
+                                     sampled ? infer() : std::vector<Field>{}));
     log_(LogLevel::info, "created table", {{"table", name}, {"topic", topic}});
     table = database_->describe(session, name);
   }
   if (!table) {
-    throw Error(Fault::fatal, "table " + name + " (for topic " + topic + ") does not exist in " + database_->name() +
-                                  ". Create it, or set \"auto.create\": true. Names are looked up exactly as written, upper "
-                                  "and lower case included");
+    throw Error(Fault::fatal,
+                "table " + name + " (for topic " + topic + ") does not exist in " + database_->name() +
+                    ". Create it, or set \"auto.create\": true. Names are looked up exactly as written, upper "
+                    "and lower case included");
   }
   return bind_columns(*table, settings_.mapping);
 }

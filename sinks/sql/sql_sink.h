@@ -1,4 +1,5 @@
-// A relational database as a sink: tables found or created, topics bound to them, writers that share the ledger's rules.
+// A relational database as a sink: tables found or created, topics bound to them, writers that share the ledger's
+// rules.
 #pragma once
 
 #include <map>

@@ -16,7 +16,9 @@ SqlWriter::SqlWriter(Database& database, const Ledger& ledger,
       session_(database.connect()),
       owner_(Owner::of_this_process(session_->id()).text()) {}
 
-SqlWriter::~SqlWriter() { abort(); }
+SqlWriter::~SqlWriter() {
+  abort();
+}
 
 Positions SqlWriter::known(const std::vector<Split>& splits) {
   Positions positions;
@@ -40,6 +42,7 @@ void SqlWriter::write(const std::string& topic, const Batch& batch, WriteMode mo
   open_epoch();
   RowLoader& to = loader(topic);
   if (mode == WriteMode::isolating) {
+    to.finish();  // what was streamed before: no savepoint can be set while a stream is open
     write_isolated(to, batch, 0, batch.rows());
   } else {
     to.add(batch, 0, batch.rows());
@@ -55,8 +58,8 @@ RowLoader& SqlWriter::loader(const std::string& topic) {
   return *loader;
 }
 
-// Halves what the server refuses until one row is left. A row that is fine costs one statement in a run of its own kind, so
-// one bad row of n costs about 2 log2(n) statements more.
+// Halves what the server refuses until one row is left. A row that is fine costs one statement in a run of its own
+// kind, so one bad row of n costs about 2 log2(n) statements more.
 void SqlWriter::write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last) {
   session_->execute("SAVEPOINT sluice_rows");
   try {
@@ -96,6 +99,8 @@ void SqlWriter::abort() noexcept {
   open_ = false;
 }
 
-void SqlWriter::release(const Claims& claims) { ledger_.release(*session_, claims); }
+void SqlWriter::release(const Claims& claims) {
+  ledger_.release(*session_, claims);
+}
 
 }  // namespace sluice::sql

@@ -11,6 +11,8 @@ const Column* Table::find(const std::string& column) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
-std::string Database::name_to_create(Session&, const std::string& table) { return dialect().quote(table); }
+std::string Database::name_to_create(Session&, const std::string& table) {
+  return dialect().quote(table);
+}
 
 }  // namespace sluice::sql

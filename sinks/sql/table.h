@@ -12,7 +12,22 @@ namespace sluice::sql {
 // Column types that values are checked against before they reach the server. `other`: any type not listed; text is
 // passed through and the server judges.
 enum class Family {
-  boolean, int16, int32, int64, numeric, float32, float64, text, bytes, date, time, timestamp, timestamptz, json, uuid, other
+  boolean,
+  int16,
+  int32,
+  int64,
+  numeric,
+  float32,
+  float64,
+  text,
+  bytes,
+  date,
+  time,
+  timestamp,
+  timestamptz,
+  json,
+  uuid,
+  other
 };
 
 struct Column {

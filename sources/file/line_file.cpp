@@ -54,7 +54,8 @@ void LineFile::seek(std::int64_t line) {
     if (next_ + 1 == line && take_tail(read_bytes())) return;
     fail(path_, "ends before line " + std::to_string(line) + ", up to which it has been read: it has " +
                     std::to_string(next_) +
-                    " lines. It was cut or replaced. Bring it back, or move the job's position in sluice_ledger (docs/operations.md tells how).");
+                    " lines. It was cut or replaced. Bring it back, or move the job's position in sluice_ledger "
+                    "(docs/operations.md tells how).");
   }
 }
 

@@ -157,8 +157,8 @@ void KafkaReader::on_error(rd_kafka_resp_err_t code, const char* reason) {
 void KafkaReader::on_fatal_error() {
   std::array<char, 512> text{};
   const auto code = rd_kafka_fatal_error(client_.get(), text.data(), text.size());
-  // The brokers say "fenced" to a static member that they have forgotten during an outage as well as to one that another
-  // process has replaced. The ledger knows which: start again and let the take-over decide.
+  // The brokers say "fenced" to a static member that they have forgotten during an outage as well as to one that
+  // another process has replaced. The ledger knows which: start again and let the take-over decide.
   broken_ = meaning_of(code, false) == Meaning::fenced;
   fail(make_error(broken_ ? Fault::retryable : Fault::fatal, std::string{"the Kafka client stopped: "} + text.data(),
                   code));

@@ -11,8 +11,9 @@ namespace sluice::kafka {
 
 namespace {
 
-// While leaving, most rebalances were answered already or need no answer any more. One that does waits patiently; a group
-// that has ended meanwhile would never take the answer, and librdkafka 2.14 would wait for ever for it to be taken.
+// While leaving, most rebalances were answered already or need no answer any more. One that does waits patiently; a
+// group that has ended meanwhile would never take the answer, and librdkafka 2.14 would wait for ever for it to be
+// taken.
 constexpr std::chrono::milliseconds answer_grace{300};
 
 }  // namespace
