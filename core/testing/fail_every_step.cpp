@@ -108,9 +108,6 @@ class FailingJob {
 bool run_once(SqlUnderTest& sut, std::uint64_t call, FaultKind kind, Keyed keyed) {
   sut.clear();
   sut.create_table(events_table(keyed));
-  // Nobody knows whom to end while there is no ledger: a session that dies unnoticed in the middle of the migration is
-  // left to the server's own timeout, which takes minutes.
-  if (kind == FaultKind::unnoticed_end) open_again(sut, keyed);
   const auto plan = std::make_shared<FaultPlan>(call, kind, [&](const std::string& id) { sut.end_session(id); });
   FailingJob job(sut, plan, keyed);
   job.run();
@@ -146,7 +143,6 @@ constexpr std::array tests{
     FailTest{"DeathsAfterACall", FaultKind::death_after},
     FailTest{"LostRequestsOfUpserts", FaultKind::lost_request, Keyed::yes},
     FailTest{"LostAnswersOfUpserts", FaultKind::lost_answer, Keyed::yes},
-    FailTest{"SessionsThatTheServerKeeps", FaultKind::unnoticed_end, Keyed::no, Needs::ended_sessions},
     FailTest{"SessionsThatTheServerEnds", FaultKind::ended_session, Keyed::no, Needs::ended_sessions},
     FailTest{"SessionsThatTheServerEndsInUpserts", FaultKind::ended_session, Keyed::yes, Needs::ended_sessions},
 };
