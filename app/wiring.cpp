@@ -87,10 +87,7 @@ sql::MappingSettings mapping(const format::SinkConfig& sink) {
   settings.pk_fields = sink.pk_fields;
   settings.auto_create = sink.auto_create;
   if (sink.pk_mode == format::PkMode::record_value) settings.pk_mode = sql::PkMode::record_value;
-  if (sink.pk_mode == format::PkMode::kafka) {
-    settings.pk_mode = sql::PkMode::kafka;
-    if (settings.pk_fields.empty()) settings.pk_fields = {"__connect_topic", "__connect_partition", "__connect_offset"};
-  }
+  if (sink.pk_mode == format::PkMode::kafka) settings.pk_mode = sql::PkMode::kafka;
   for (const auto& column : sink.columns) {
     settings.columns.push_back(
         {column.name, column.type.empty() ? std::nullopt : std::optional<std::string>(column.type), column.from});
