@@ -128,6 +128,23 @@ TEST_F(KafkaSourceTest, TimestampBehindTheLastRecordStartsAtTheEnd) {
   EXPECT_EQ(start(made, all_), (Positions{{all_[0], 0}, {all_[1], 10}, {all_[2], 20}}));
 }
 
+// librdkafka reports a split whose question got no answer without an error and with no offset (-1001). Taken for an
+// offset it would let the split begin anywhere.
+TEST_F(KafkaSourceTest, AnOffsetWithoutAnAnswerIsAskedForAgain) {
+  using Kafka = MockKafka;
+  KafkaConfig earliest = config();
+  KafkaConfig latest = config();
+  latest.start_mode = StartMode::latest;
+  for (const auto answer : {Kafka::Answer::connection_closed, Kafka::Answer::not_leader}) {
+    for (const std::size_t times : {1, 2, 5}) {
+      kafka_.answer(Kafka::Request::list_offsets, answer, times);
+      EXPECT_EQ(start(earliest, all_), (Positions{{all_[0], 0}, {all_[1], 0}, {all_[2], 0}}));
+      kafka_.answer(Kafka::Request::list_offsets, answer, times);
+      EXPECT_EQ(start(latest, all_), (Positions{{all_[0], 0}, {all_[1], 10}, {all_[2], 20}}));
+    }
+  }
+}
+
 TEST_F(KafkaSourceTest, StartPositionsWaitForABrokerThatComesBack) {
   KafkaSource source{config()};
   const auto reader = source.open_reader(0);

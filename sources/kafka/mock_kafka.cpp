@@ -38,6 +38,33 @@ void* bytes(std::string_view text) {
   return const_cast<char*>(text.data());
 }
 
+// The protocol's own numbers.
+std::int16_t number_of(MockKafka::Request request) {
+  switch (request) {
+    case MockKafka::Request::list_offsets:
+      return 2;
+    case MockKafka::Request::join_group:
+      return 11;
+    case MockKafka::Request::heartbeat:
+      return 12;
+  }
+  throw std::logic_error("no such request");
+}
+
+rd_kafka_resp_err_t code_of(MockKafka::Answer answer) {
+  switch (answer) {
+    case MockKafka::Answer::group_authorization_failed:
+      return RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+    case MockKafka::Answer::fenced_instance_id:
+      return RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+    case MockKafka::Answer::not_leader:
+      return RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION;
+    case MockKafka::Answer::connection_closed:
+      return RD_KAFKA_RESP_ERR__TRANSPORT;
+  }
+  throw std::logic_error("no such answer");
+}
+
 }  // namespace
 
 struct MockKafka::Handles {
@@ -104,12 +131,8 @@ void MockKafka::set_up(int broker) {
 }
 
 void MockKafka::answer(Request request, Answer answer, std::size_t count) {
-  // The protocol's own numbers.
-  const std::int16_t key = request == Request::join_group ? 11 : 12;
-  const auto code = answer == Answer::fenced_instance_id ? RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
-                                                         : RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
-  const std::vector<rd_kafka_resp_err_t> codes(count, code);
-  rd_kafka_mock_push_request_errors_array(handles_->cluster.get(), key, codes.size(), codes.data());
+  const std::vector<rd_kafka_resp_err_t> codes(count, code_of(answer));
+  rd_kafka_mock_push_request_errors_array(handles_->cluster.get(), number_of(request), codes.size(), codes.data());
 }
 
 }  // namespace sluice::kafka

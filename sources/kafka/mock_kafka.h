@@ -30,8 +30,8 @@ class MockKafka {
   void set_down(int broker);
   void set_up(int broker);
 
-  enum class Request { join_group, heartbeat };
-  enum class Answer { group_authorization_failed, fenced_instance_id };
+  enum class Request { list_offsets, join_group, heartbeat };
+  enum class Answer { group_authorization_failed, fenced_instance_id, not_leader, connection_closed };
   // The next `count` requests of this kind get this answer.
   void answer(Request request, Answer answer, std::size_t count);
 

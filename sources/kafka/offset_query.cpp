@@ -37,8 +37,14 @@ EventHandle ask_offsets(Client& client, const std::vector<Split>& splits, std::i
   return EventHandle{rd_kafka_queue_poll(queue.get(), timeout_ms + 1000)};
 }
 
+// A split whose question was cut off comes back without an error and with RD_KAFKA_OFFSET_INVALID: no answer.
+// RD_KAFKA_OFFSET_END is one, but only to a question by time: no record is that young.
+bool answered(std::int64_t offset, std::int64_t spec) {
+  return offset >= 0 || (spec >= 0 && offset == RD_KAFKA_OFFSET_END);
+}
+
 // Adds what the answer holds to `found`; what went wrong first, if anything did.
-rd_kafka_resp_err_t take_offsets(const EventHandle& event, Positions& found) {
+rd_kafka_resp_err_t take_offsets(const EventHandle& event, std::int64_t spec, Positions& found) {
   if (!event) return RD_KAFKA_RESP_ERR__TIMED_OUT;
   if (const auto code = rd_kafka_event_error(event.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
   std::size_t count = 0;
@@ -47,7 +53,7 @@ rd_kafka_resp_err_t take_offsets(const EventHandle& event, Positions& found) {
   auto first = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (std::size_t i = 0; i < count; ++i) {
     const auto* const one = rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
-    if (one->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (one->err == RD_KAFKA_RESP_ERR_NO_ERROR && answered(one->offset, spec)) {
       found[{one->topic, one->partition}] = one->offset;
     } else if (first == RD_KAFKA_RESP_ERR_NO_ERROR) {
       first = one->err;
@@ -142,7 +148,7 @@ Positions list_offsets(Client& client, const std::vector<Split>& splits, std::in
   Positions found;
   std::vector<Split> missing = splits;
   while (!missing.empty()) {
-    const auto code = take_offsets(ask_offsets(client, missing, spec, milliseconds_until(deadline)), found);
+    const auto code = take_offsets(ask_offsets(client, missing, spec, milliseconds_until(deadline)), spec, found);
     std::erase_if(missing, [&](const Split& split) { return found.contains(split); });
     if (missing.empty()) break;
     if (fault_of_query(code) == Fault::fatal || Clock::now() >= deadline) {

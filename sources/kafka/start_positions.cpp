@@ -10,15 +10,13 @@ namespace sluice::kafka {
 
 namespace {
 
+// The ends are asked for first: a record that arrives between the two questions is then read, not passed over.
 Positions by_timestamp(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                        std::chrono::milliseconds wait_max) {
+  const Positions ends = list_offsets(client, splits, RD_KAFKA_OFFSET_SPEC_LATEST, wait_max);
   Positions found = list_offsets(client, splits, config.start_timestamp_ms, wait_max);
-  std::vector<Split> older;
-  for (const auto& [split, offset] : found) {
-    if (offset < 0) older.push_back(split);
-  }
-  for (const auto& [split, offset] : list_offsets(client, older, RD_KAFKA_OFFSET_SPEC_LATEST, wait_max)) {
-    found[split] = offset;
+  for (auto& [split, offset] : found) {
+    if (offset < 0) offset = ends.at(split);  // no record is that young
   }
   return found;
 }
