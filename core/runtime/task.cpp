@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds wait_max{100};
+constexpr milliseconds drained_wait_max{5};
 
 // The longest prefix of records that belong to one topic.
 std::size_t run_length(std::span<const Record> records, const SourceReader& reader) {
@@ -73,7 +74,10 @@ void Task::turn(Wish wish) {
     writer_ = parts_.sink.open_writer(settings_.number);
     take_over_assigned();
   }
-  const auto wait = wish == Wish::finish ? milliseconds(0) : machine_.patience(parts_.clock.now(), wait_max);
+  // Once drained, there is little to wait for but the word that all tasks are.
+  const auto wait = wish == Wish::finish
+                        ? milliseconds(0)
+                        : machine_.patience(parts_.clock.now(), drained_ ? drained_wait_max : wait_max);
   std::visit([this](const auto& event) { handle(event); }, reader_->poll(settings_.batch_rows_max, wait));
   if (machine_.open() && (wish == Wish::finish || machine_.due(parts_.clock.now(), reader_->caught_up())))
     commit_epoch();

@@ -14,7 +14,8 @@ from .wait import wait_until
 POM = Path(__file__).parent.parent / "servers" / "kafka" / "pom.xml"
 VERSION = re.search(r"<artifactId>kafka_2.13</artifactId>\s*<version>([^<]+)<", POM.read_text()).group(1)
 # A test broker lives for seconds: compiling its code thoroughly would cost more than it brings.
-JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=WARN"]
+SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+JAVA = ["java", "-Dlog4j2.level=WARN"]
 
 
 def jars():
@@ -33,7 +34,8 @@ def jars():
 
 
 class Kafka:
-    def __init__(self):
+    def __init__(self, jvm=SHORT_LIVED):
+        self.jvm = jvm
         self.folder = children.scratch("kafka")
         self.port, self.controller_port = children.free_port(), children.free_port()
         self.address = f"127.0.0.1:{self.port}"
@@ -43,7 +45,7 @@ class Kafka:
         self._write_properties()
         cluster = "MkU3OEVBNTcwNTJENDM2Qg"
         children.run(
-            JAVA + ["-cp", self._classpath, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", self._properties]
+            [*JAVA, *SHORT_LIVED, "-cp", self._classpath, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", self._properties]
         )
 
     def _write_properties(self):
@@ -82,7 +84,7 @@ class Kafka:
 
     def start(self):
         """Starts, or starts again with the same data and port; returns once clients are served."""
-        command = JAVA + ["-Xmx768m", "-cp", self._classpath, "kafka.Kafka", self._properties]
+        command = [*JAVA, *self.jvm, "-Xmx768m", "-cp", self._classpath, "kafka.Kafka", self._properties]
         self.process = children.start(command, log=self.log)
         wait_until(self._serves, f"Kafka to serve on {self.address} (see {self.log})", 60)
         return self

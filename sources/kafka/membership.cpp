@@ -9,15 +9,6 @@
 
 namespace sluice::kafka {
 
-namespace {
-
-// While leaving, most rebalances were answered already or need no answer any more. One that does waits patiently; a
-// group that has ended meanwhile would never take the answer, and librdkafka 2.14 would wait for ever for it to be
-// taken.
-constexpr std::chrono::milliseconds answer_grace{300};
-
-}  // namespace
-
 void Membership::subscribe(const std::vector<std::string>& topics) {
   const PartitionsHandle list = new_partitions();
   for (const std::string& topic : topics) add(list, {topic, RD_KAFKA_PARTITION_UA});
@@ -28,10 +19,8 @@ void Membership::subscribe(const std::vector<std::string>& topics) {
 }
 
 void Membership::on_rebalance(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t* partitions) {
-  if (leaving_) {
-    if (!answer_at_) answer_at_ = std::chrono::steady_clock::now() + answer_grace;
-    return;
-  }
+  answer_owed_ = true;
+  if (leaving_) return;
   if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     rebalances_.push_back({false, false, to_splits(partitions)});
     return;
@@ -42,6 +31,7 @@ void Membership::on_rebalance(rd_kafka_resp_err_t code, const rd_kafka_topic_par
     client_.log().line(LogLevel::warning, "the consumer group could not rebalance, so all splits are given up: " +
                                               std::string{rd_kafka_err2str(code)});
     rd_kafka_assign(client_.get(), nullptr);
+    answer_owed_ = false;
     revocation = {true, true, {}};
     for (SplitState& state : splits_) {
       state.assigned = false;
@@ -158,9 +148,6 @@ void Membership::pause() {
 }
 
 void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max) {
-  leaving_ = true;
-  rebalances_.clear();
-  // What is in the queue by now is answered below; what comes later asks again.
   std::array<rd_kafka_message_t*, 64> rest{};
   const auto drain = [&](int wait_ms) {
     const auto count = rd_kafka_consume_batch_queue(queue, wait_ms, rest.data(), rest.size());
@@ -169,31 +156,37 @@ void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_m
   };
   while (drain(0)) {
   }
-  answer_at_.reset();
-  const PartitionsHandle list = new_partitions();
+  leaving_ = true;
+  rebalances_.clear();
+  PartitionsHandle rest_assigned = new_partitions();
   for (SplitState& state : splits_) {
-    if (state.assigned) add(list, state.name);
+    if (state.assigned) add(rest_assigned, state.name);
     state.owned = state.assigned = state.reading = false;
   }
-  // Also the answer to a rebalance that waits for one, without which the goodbye would wait for ever.
-  { const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), list.get())}; }
+  const auto answer = [&] {
+    answer_owed_ = false;
+    const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), rest_assigned.get())};
+    rest_assigned = new_partitions();
+  };
+  // The goodbye would wait for ever for the answer to a rebalance; an answer that nobody waits for would wait for ever
+  // to be taken once the group has ended (librdkafka 2.14). So each rebalance gets one, and at once.
+  if (answer_owed_) answer();
   // A client that stopped for good, as a fenced one does, has no group to say goodbye to.
   if (const ErrorHandle failed{rd_kafka_consumer_close_queue(client_.get(), queue)}; failed) return;
   const auto deadline = std::chrono::steady_clock::now() + wait_max;
   while (rd_kafka_consumer_closed(client_.get()) == 0 && std::chrono::steady_clock::now() < deadline) {
     drain(10);
-    if (!answer_at_ || std::chrono::steady_clock::now() < *answer_at_) continue;
-    answer_at_.reset();
-    const PartitionsHandle none = new_partitions();
-    const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), none.get())};
+    if (answer_owed_) answer();
   }
 }
 
 void Membership::assign(const PartitionsHandle& list) {
+  answer_owed_ = false;
   check(rd_kafka_incremental_assign(client_.get(), list.get()), "take");
 }
 
 void Membership::unassign(const PartitionsHandle& list) {
+  answer_owed_ = false;
   check(rd_kafka_incremental_unassign(client_.get(), list.get()), "hand back");
 }
 

@@ -61,7 +61,7 @@ class Membership {
   std::vector<SplitState*> starts_later_;  // started while it waits
   bool ever_assigned_ = false;
   bool leaving_ = false;
-  std::optional<std::chrono::steady_clock::time_point> answer_at_;  // while leaving: a rebalance may wait for an answer
+  bool answer_owed_ = false;  // the group waits for assign() or unassign() since the last callback
 };
 
 }  // namespace sluice::kafka
