@@ -48,6 +48,18 @@ class Loads(PostgresCase):
         self.assertEqual(len(expected), 400)
         self.assert_clean(oracle.Audit(expected, oracle.postgres_rows(self.server, self.database)))
 
+    def test_upsert_of_keys_that_are_new_at_first_and_known_later(self):
+        """Statements for mostly new and for mostly known rows take turns; neither may fail or miss a row."""
+        self.sql(orders_table())
+        self.sql("insert into orders select n, 0, 0, 'before', '', 0 from generate_series(0, 59999, 3) n")
+        self.produce(180000, keys=60000)
+        sink = self.sink(**{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]})
+        run = self.run_bounded(self.write_job(sink))
+        self.assertNotIn("at fault", run.output())
+        expected = oracle.last_per_key(oracle.topic_rows(self.kafka, self.topic))
+        self.assertEqual(len(expected), 60000)
+        self.assert_clean(oracle.Audit(expected, oracle.postgres_rows(self.server, self.database)))
+
     def test_upsert_of_distinct_keys(self):
         self.sql(orders_table())
         self.produce(RECORDS)

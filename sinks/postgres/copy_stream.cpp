@@ -12,7 +12,7 @@ namespace {
 // libpqxx 6 escapes every field of a row by itself and allocates for each. A row of one field of this type, whose
 // escaper gives it back as it is, makes it a plain pipe; one "row" may hold many lines.
 struct EncodedLines {
-  const std::string& text;
+  std::string_view text;
 };
 
 }  // namespace
@@ -21,7 +21,7 @@ namespace pqxx::internal {
 
 template <>
 inline std::string TypedCopyEscaper::operator()<EncodedLines>(const EncodedLines* lines) const {
-  return lines->text;
+  return std::string(lines->text);
 }
 
 }  // namespace pqxx::internal
@@ -31,7 +31,7 @@ namespace sluice::postgres {
 CopyStream::CopyStream(pqxx::transaction_base& transaction, const std::string& table, const std::string& columns)
     : stream_(transaction, table, std::array<std::string, 1>{columns}) {}
 
-void CopyStream::send(const std::string& lines) {
+void CopyStream::send(std::string_view lines) {
   stream_ << std::tuple<EncodedLines>(EncodedLines{lines});
 }
 
@@ -63,7 +63,7 @@ std::optional<std::string> decoded(std::string_view field) {
 CopyStream::CopyStream(pqxx::transaction_base& transaction, const std::string& table, const std::string& columns)
     : stream_(pqxx::stream_to::raw_table(transaction, table, columns)) {}
 
-void CopyStream::send(const std::string& lines) {
+void CopyStream::send(std::string_view lines) {
   std::vector<std::optional<std::string> > row;
   std::string_view rest = lines;
   while (!rest.empty()) {

@@ -14,7 +14,7 @@ class CopyStream {
   CopyStream(pqxx::transaction_base& transaction, const std::string& table, const std::string& columns);
 
   // Whole lines in COPY's text format, separated by newlines, without one at the end.
-  void send(const std::string& lines);
+  void send(std::string_view lines);
   // Throws what the server has against any of them.
   void complete() { stream_.complete(); }
 

@@ -1,5 +1,6 @@
 #include "sinks/postgres/copy_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -37,26 +38,39 @@ void append_escaped(std::string_view text, std::string& out, Escape escape) {
   out.append(text, start, std::string_view::npos);
 }
 
-// Whether COPY gives none of the bytes a meaning; eight at a time, since that is what nearly every text is asked.
+// Which bytes of a word COPY gives a meaning; eight at a time, since that is what nearly every text is asked.
 // "Determine if a word has a byte equal to n": https://graphics.stanford.edu/~seander/bithacks.html
-bool is_plain(std::string_view text) {
+std::uint64_t special_bytes(std::uint64_t word) {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t highs = 0x8080808080808080;
   std::uint64_t found = 0;
-  while (text.size() >= 8) {
+  for (const char letter : {'\\', '\t', '\n', '\r'}) {
+    const std::uint64_t difference = word ^ (ones * static_cast<unsigned char>(letter));
+    found |= (difference - ones) & ~difference & highs;
+  }
+  return found;
+}
+
+// Copies the text and tells whether it may stay as it is. The last word overlaps the one before it.
+bool copied_plain(std::string_view text, char* out) {
+  const auto copy_word = [&](std::size_t at) {
     std::uint64_t word = 0;
-    std::memcpy(&word, text.data(), 8);
-    for (const char letter : {'\\', '\t', '\n', '\r'}) {
-      const std::uint64_t difference = word ^ (ones * static_cast<unsigned char>(letter));
-      found |= (difference - ones) & ~difference & highs;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    std::memcpy(out + at, &word, sizeof word);
+    return special_bytes(word);
+  };
+  std::uint64_t found = 0;
+  if (text.size() >= sizeof found) {
+    std::size_t at = 0;
+    for (; at + sizeof found <= text.size(); at += sizeof found) found |= copy_word(at);
+    if (at < text.size()) found |= copy_word(text.size() - sizeof found);
+  } else {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      out[i] = text[i];
+      found |= static_cast<unsigned char>(copy_escapes[static_cast<unsigned char>(text[i])]);
     }
-    text.remove_prefix(8);
   }
-  if (found != 0) return false;
-  for (const char c : text) {
-    if (copy_escapes[static_cast<unsigned char>(c)] != 0) return false;
-  }
-  return true;
+  return found == 0;
 }
 
 void append_hex(std::string_view bytes, std::string& out) {
@@ -69,48 +83,55 @@ void append_hex(std::string_view bytes, std::string& out) {
 
 }  // namespace
 
-void append_copy_field(const sql::CellText& cell, std::string& line) {
+void CopyLines::grow(std::size_t size) {
+  lines_.resize(std::max(2 * lines_.size(), size_ + size));
+}
+
+void CopyLines::append_field(const sql::CellText& cell) {
   switch (cell.form) {
     case CellForm::null:
-      line += "\\N";
+      append("\\N");
       break;
     case CellForm::plain:
-      line += cell.text;
+      append(cell.text);
       break;
     case CellForm::text:
-      if (is_plain(cell.text)) {
-        line += cell.text;
+      if (copied_plain(cell.text, room(cell.text.size()))) {
+        size_ += cell.text.size();
         break;
       }
-      append_escaped(cell.text, line, [](char c) { return copy_escapes[static_cast<unsigned char>(c)]; });
+      escaped_.clear();
+      append_escaped(cell.text, escaped_, [](char c) { return copy_escapes[static_cast<unsigned char>(c)]; });
+      append(escaped_);
       break;
     case CellForm::bytes:
-      line += "\\\\x";
-      append_hex(cell.text, line);
+      escaped_ = "\\\\x";
+      append_hex(cell.text, escaped_);
+      append(escaped_);
       break;
     case CellForm::refused:
       break;
   }
 }
 
-void append_array_element(CellForm form, std::string_view text, std::string& array) {
-  switch (form) {
+void append_array_element(const sql::CellText& cell, std::string& array) {
+  switch (cell.form) {
     case CellForm::null:
       array += "NULL";
       break;
     case CellForm::plain:
       array += '"';
-      array += text;
+      array += cell.text;
       array += '"';
       break;
     case CellForm::text:
       array += '"';
-      append_escaped(text, array, [](char c) { return c == '"' || c == '\\' ? c : '\0'; });
+      append_escaped(cell.text, array, [](char c) { return c == '"' || c == '\\' ? c : '\0'; });
       array += '"';
       break;
     case CellForm::bytes:
       array += "\"\\\\x";
-      append_hex(text, array);
+      append_hex(cell.text, array);
       array += '"';
       break;
     case CellForm::refused:

@@ -3,6 +3,8 @@
 // Syntax"
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -10,10 +12,48 @@
 
 namespace sluice::postgres {
 
-// Appends one field, without its delimiter.
-void append_copy_field(const sql::CellText& cell, std::string& line);
+// What PostgreSQL's text cannot hold. jsonb cannot hold the escape \u0000, json can; both are refused alike, since a
+// later ALTER would trip over it.
+constexpr sql::CellRules postgres_rules{false, false};
+
+// How much text goes to libpq at once.
+constexpr std::size_t copy_bytes_per_send = std::size_t{32} * 1024;
+
+// Lines of COPY's text format, made in place.
+class CopyLines {
+ public:
+  explicit CopyLines(std::size_t bytes) : lines_(bytes, '\0') {}
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  std::string_view text() const { return {lines_.data(), size_}; }
+  void clear() { size_ = 0; }
+
+  // Ends the field or the line before the next one.
+  void delimit(char delimiter) {
+    *room(1) = delimiter;
+    ++size_;
+  }
+  void append_field(const sql::CellText& cell);
+
+ private:
+  // At least `size` bytes behind the end.
+  char* room(std::size_t size) {
+    if (size > lines_.size() - size_) grow(size);
+    return lines_.data() + size_;
+  }
+  void grow(std::size_t size);
+  void append(std::string_view text) {
+    std::memcpy(room(text.size()), text.data(), text.size());
+    size_ += text.size();
+  }
+
+  std::string lines_;  // as long as its room
+  std::size_t size_ = 0;
+  std::string escaped_;
+};
 
 // Appends one element, without its delimiter.
-void append_array_element(sql::CellForm form, std::string_view text, std::string& array);
+void append_array_element(const sql::CellText& cell, std::string& array);
 
 }  // namespace sluice::postgres

@@ -104,4 +104,24 @@ std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan&
          (changes.empty() ? "NOTHING" : "UPDATE SET " + changes);
 }
 
+std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  std::string arrays;
+  std::string names;
+  std::string same;
+  for (std::size_t i = 0; i < plan.key.size(); ++i) {
+    const sql::Column& column = plan.columns[plan.key[i]];
+    const std::string name = "k" + std::to_string(i + 1);
+    const std::string separator = i == 0 ? "" : ", ";
+    const bool itself = travels_as_itself(column);
+    arrays += separator + dialect.placeholder(i + 1) + "::" + (itself ? column.type_name : "text") + "[]";
+    names += separator + name;
+    same += (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = " + name +
+            (itself ? "" : "::" + column.type_name);
+  }
+  // A subquery in this place is answered through the index, whatever the planner thinks of the table's size.
+  return "SELECT place - 1 FROM unnest(" + arrays + ") WITH ORDINALITY AS given(" + names +
+         ", place) WHERE (SELECT true FROM " + quoted_table(dialect, plan) + " AS known WHERE " + same +
+         " LIMIT 1) ORDER BY place";
+}
+
 }  // namespace sluice::postgres

@@ -20,7 +20,11 @@ std::string quoted_table(const sql::Dialect& dialect, const sql::LoadPlan& plan)
 std::string quoted_columns(const sql::Dialect& dialect, const sql::LoadPlan& plan);
 
 // One statement for any number of rows: an array for each column, $1, $2, ..., written by its key.
-// As fast as a merge from a temporary table, and unlike it allowed in a prepared transaction.
+// Unlike a merge from a temporary table it is allowed in a prepared transaction.
 std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan);
+
+// Which keys are in the table: an array for each column of the key, $1, $2, ... Yields their places in the arrays, from
+// 0, ascending.
+std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan);
 
 }  // namespace sluice::postgres

@@ -1,14 +1,13 @@
-// The two ways of rows into PostgreSQL: COPY for inserts, arrays for upserts.
+// Inserts into PostgreSQL: COPY.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "sinks/postgres/copy_stream.h"
+#include "sinks/postgres/copy_text.h"
 #include "sinks/postgres/session.h"
-#include "sinks/sql/background.h"
 #include "sinks/sql/database.h"
-#include "sinks/sql/row_buffer.h"
 
 namespace sluice::postgres {
 
@@ -30,28 +29,8 @@ class CopyLoader final : public sql::RowLoader {
   std::string table_;
   std::string columns_;
   std::unique_ptr<CopyStream> stream_;
-  std::string lines_;
+  CopyLines lines_;
   sql::CellBuffer cell_;
-};
-
-// Statements over arrays, each of some thousand rows, run on a thread of their own while the next rows are made ready.
-class ArrayLoader final : public sql::RowLoader {
- public:
-  ArrayLoader(PostgresSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan);
-  ~ArrayLoader() override;
-
-  void add(const Batch& batch, std::size_t first, std::size_t last) override;
-  void finish() override;
-
- private:
-  void send();
-  std::vector<std::string> arrays() const;
-
-  PostgresSession& session_;
-  const sql::LoadPlan& plan_;
-  std::string sql_;
-  sql::RowBuffer rows_;
-  sql::Background background_;
 };
 
 }  // namespace sluice::postgres

@@ -6,6 +6,7 @@
 #include "sinks/postgres/describe.h"
 #include "sinks/postgres/loader.h"
 #include "sinks/postgres/session.h"
+#include "sinks/postgres/upsert_loader.h"
 
 namespace sluice::postgres {
 
@@ -75,7 +76,7 @@ std::string PostgresDatabase::name_to_create(sql::Session& session, const std::s
 
 std::unique_ptr<sql::RowLoader> PostgresDatabase::loader(sql::Session& session, const sql::LoadPlan& plan) {
   auto& own = dynamic_cast<PostgresSession&>(session);
-  if (plan.mode == sql::InsertMode::upsert) return std::make_unique<ArrayLoader>(own, dialect_, plan);
+  if (plan.mode == sql::InsertMode::upsert) return std::make_unique<UpsertLoader>(own, dialect_, plan);
   return std::make_unique<CopyLoader>(own, dialect_, plan);
 }
 

@@ -53,7 +53,7 @@ std::string_view digits_of(const Value& value, CellBuffer& buffer) {
 
 bool in_range(std::int64_t value, Family family) {
   if (family == Family::int16) return value == static_cast<std::int16_t>(value);
-  if (family == Family::int32) return value == static_cast<std::int32_t>(value);
+  if (family == Family::int32) return fits_int32(value);
   return true;
 }
 

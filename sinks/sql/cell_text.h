@@ -42,12 +42,18 @@ struct CellRules {
   bool nul_escape_in_json = false;  // may JSON hold the escape \u0000? (PostgreSQL's json may, its jsonb may not)
 };
 
+constexpr bool fits_int32(std::int64_t integer) {
+  return integer == static_cast<std::int32_t>(integer);
+}
+
 namespace detail {
 CellText cell_text_general(const Value& value, const Column& column, CellBuffer& buffer, CellRules rules);
 }
 
 inline CellText cell_text(const Value& value, const Column& column, CellBuffer& buffer, CellRules rules = {}) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value); integer != nullptr && column.family == Family::int64) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value);
+      integer != nullptr &&
+      (column.family == Family::int64 || (column.family == Family::int32 && fits_int32(*integer)))) {
     char* const begin = buffer.print.data();
     const auto printed = std::to_chars(begin, begin + buffer.print.size(), *integer);
     return {CellForm::plain, {begin, static_cast<std::size_t>(printed.ptr - begin)}};

@@ -28,6 +28,15 @@ void RowBuffer::add(const Batch& batch, std::size_t row) {
   if (plan_.mode == InsertMode::upsert) fold(superseded_.size() - 1);
 }
 
+std::vector<std::size_t> RowBuffer::live_rows() const {
+  std::vector<std::size_t> rows;
+  rows.reserve(rows_);
+  for (std::size_t row = 0; row < superseded_.size(); ++row) {
+    if (!superseded_[row]) rows.push_back(row);
+  }
+  return rows;
+}
+
 void RowBuffer::clear() {
   text_.clear();
   cells_.clear();

@@ -27,15 +27,12 @@ class RowBuffer {
   std::size_t bytes() const { return text_.size(); }
   bool empty() const { return rows_ == 0; }
 
-  // Calls visit(form, text) for every row's cell of this column, in the order of arrival.
-  template <class Visit>
-  void each(std::size_t column, Visit visit) const {
-    const std::size_t columns = plan_.columns.size();
-    for (std::size_t row = 0; row < superseded_.size(); ++row) {
-      if (superseded_[row]) continue;
-      const Cell& cell = cells_[row * columns + column];
-      visit(cell.form, std::string_view(text_).substr(cell.start, cell.size));
-    }
+  // In the order of arrival, without the folded ones.
+  std::vector<std::size_t> live_rows() const;
+  // Valid until the next add() or clear().
+  CellText cell(std::size_t row, std::size_t column) const {
+    const Cell& found = cells_[row * plan_.columns.size() + column];
+    return {found.form, std::string_view(text_).substr(found.start, found.size)};
   }
 
  private:
