@@ -29,10 +29,10 @@ constexpr std::array source_keys{
     Key{"value.format"},
     Key{"key.format"},
 };
-constexpr Section source{source_keys};
+constexpr Section source_section{source_keys};
 
 constexpr std::array column_keys{Key{"name"}, Key{"type"}, Key{"from"}};
-constexpr Section column{column_keys};
+constexpr Section column_section{column_keys};
 
 constexpr std::array sink_keys{
     Key{"type"},
@@ -45,39 +45,39 @@ constexpr std::array sink_keys{
     Key{"delete.enabled"},
     Key{"auto.create"},
     Key{"auto.evolve"},
-    Key{"columns", Holds::sections, &column},
+    Key{"columns", Holds::sections, &column_section},
     Key{"commit.protocol"},
 };
-constexpr Section sink{sink_keys};
+constexpr Section sink_section{sink_keys};
 
 constexpr std::array checkpoint_keys{
     Key{"interval"},           Key{"timeout"},   Key{"min.pause"}, Key{"max.rows"}, Key{"max.bytes"},
     Key{"tolerable.failures"}, Key{"directory"},
 };
-constexpr Section checkpoint{checkpoint_keys};
+constexpr Section checkpoint_section{checkpoint_keys};
 
 constexpr std::array restart_keys{
     Key{"strategy"}, Key{"initial"}, Key{"max"}, Key{"attempts"}, Key{"delay"}, Key{"max.failures"}, Key{"interval"},
 };
-constexpr Section restart{restart_keys};
+constexpr Section restart_section{restart_keys};
 
 constexpr std::array errors_keys{Key{"tolerance"}, Key{"deadletter"}};
-constexpr Section errors{errors_keys};
+constexpr Section errors_section{errors_keys};
 
 constexpr std::array top_keys{
     Key{"$schema"},
     Key{"name"},
     Key{"delivery.guarantee"},
-    Key{"source", Holds::section, &source},
+    Key{"source", Holds::section, &source_section},
     Key{"transforms"},
-    Key{"sink", Holds::section, &sink},
-    Key{"sinks", Holds::sections, &sink},
+    Key{"sink", Holds::section, &sink_section},
+    Key{"sinks", Holds::sections, &sink_section},
     Key{"parallelism"},
-    Key{"checkpoint", Holds::section, &checkpoint},
-    Key{"restart", Holds::section, &restart},
-    Key{"errors", Holds::section, &errors},
+    Key{"checkpoint", Holds::section, &checkpoint_section},
+    Key{"restart", Holds::section, &restart_section},
+    Key{"errors", Holds::section, &errors_section},
 };
-constexpr Section top{top_keys};
+constexpr Section top_section{top_keys};
 
 // Levenshtein's distance, one row of the table at a time.
 std::size_t edits(std::string_view from, std::string_view to) {
@@ -103,7 +103,7 @@ const Key* Section::find(std::string_view name) const {
 }
 
 const Section& job_keys() {
-  return top;
+  return top_section;
 }
 
 std::vector<std::string> paths_in(const Section& section) {

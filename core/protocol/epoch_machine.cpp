@@ -69,16 +69,20 @@ void EpochMachine::consumed(std::uint64_t rows, std::uint64_t bytes, Time now) {
   opened_ = now;
 }
 
+EpochMachine::Time EpochMachine::latest_end() const {
+  return opened_ + (last_commit_ == Time{} ? limits_.interval * 3 / 4 : limits_.interval);
+}
+
 bool EpochMachine::due(Time now, bool caught_up) const {
   if (state_ != State::open) return false;
   if (rows_ >= limits_.rows_max || bytes_ >= limits_.bytes_max) return true;
-  if (now - opened_ >= limits_.interval) return true;
+  if (now >= latest_end()) return true;
   return (caught_up || at_bounds()) && now - last_commit_ >= limits_.min_pause;
 }
 
 std::chrono::milliseconds EpochMachine::patience(Time now, std::chrono::milliseconds at_most) const {
   if (state_ != State::open) return at_most;
-  const Time end = opened_ + limits_.interval;
+  const Time end = latest_end();
   const Time pause_over = last_commit_ + limits_.min_pause;
   const Time until = pause_over > now ? std::min(end, pause_over) : end;
   if (until <= now) return std::chrono::milliseconds(0);

@@ -18,7 +18,9 @@
 namespace sluice {
 
 struct EpochLimits {
-  std::chrono::milliseconds interval{1000};  // an epoch lasts no longer
+  // An epoch lasts no longer; the first one is a quarter shorter, so that its commit is there within the interval, too,
+  // and what is wrong with the sink shows soon.
+  std::chrono::milliseconds interval{1000};
   std::chrono::milliseconds min_pause{
       5};  // from one commit to the end of the next epoch, when the source has caught up
   std::uint64_t rows_max = 1'000'000;
@@ -101,6 +103,8 @@ class EpochMachine {
 
  private:
   enum class State { idle, open, closing };
+
+  Time latest_end() const;
 
   EpochLimits limits_;
   State state_ = State::idle;

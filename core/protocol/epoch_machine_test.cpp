@@ -61,6 +61,12 @@ void expect_broken(const std::function<void()>& call, const std::string& rule) {
 class EpochMachineTest : public testing::Test {
  protected:
   EpochMachineTest() : machine(limits()) {}
+  // What holds for every epoch but the first, long before the time 0.
+  void own_and_commit_once() {
+    machine.own({{first, claim(10)}});
+    open_epoch(machine, at(-milliseconds(60'000)));
+    commit(machine, at(-milliseconds(60'000)));
+  }
   EpochMachine machine;
 };
 
@@ -110,6 +116,18 @@ TEST_F(EpochMachineTest, GoesOnFromWhatWasCommitted) {
   EXPECT_EQ(machine.bytes(), 0U);
   open_epoch(machine, at(milliseconds(2)));
   EXPECT_EQ(machine.cut().moves, (std::vector<Move>{{first, Generation{1}, 11, 12}}));
+}
+
+TEST_F(EpochMachineTest, TheFirstEpochIsAQuarterShorter) {
+  machine.own({{first, claim(10)}});
+  open_epoch(machine, at(milliseconds(0)));
+  EXPECT_EQ(machine.patience(at(milliseconds(0)), milliseconds(5000)), milliseconds(750));
+  EXPECT_FALSE(machine.due(at(milliseconds(749)), false));
+  EXPECT_TRUE(machine.due(at(milliseconds(750)), false));
+  commit(machine, at(milliseconds(750)));
+  open_epoch(machine, at(milliseconds(800)));
+  EXPECT_FALSE(machine.due(at(milliseconds(1799)), false));
+  EXPECT_TRUE(machine.due(at(milliseconds(1800)), false));
 }
 
 TEST_F(EpochMachineTest, GoesBackToTheLedgerWhenRolledBack) {
@@ -163,16 +181,16 @@ TEST_F(EpochMachineTest, IsNotDueWithoutAnOpenEpoch) {
 }
 
 TEST_F(EpochMachineTest, IsDueAtTheInterval) {
-  machine.own({{first, claim(10)}});
+  own_and_commit_once();
   open_epoch(machine, at(milliseconds(0)));
   EXPECT_FALSE(machine.due(at(milliseconds(999)), false));
   EXPECT_TRUE(machine.due(at(milliseconds(1000)), false));
 }
 
 TEST_F(EpochMachineTest, TheIntervalRunsFromTheFirstRecordNotFromTheLatest) {
-  machine.own({{first, claim(10)}});
+  own_and_commit_once();
   open_epoch(machine, at(milliseconds(0)));
-  ASSERT_TRUE(machine.find(first)->accept(11));
+  ASSERT_TRUE(machine.find(first)->accept(12));
   machine.consumed(1, 1, at(milliseconds(999)));
   EXPECT_TRUE(machine.due(at(milliseconds(1000)), false));
 }
@@ -217,7 +235,7 @@ TEST_F(EpochMachineTest, IsDueWhenAllSplitsAreAtTheirBounds) {
 }
 
 TEST_F(EpochMachineTest, IsPatientUntilTheEpochMustEnd) {
-  machine.own({{first, claim(10)}});
+  own_and_commit_once();
   EXPECT_EQ(machine.patience(at(milliseconds(0)), milliseconds(100)), milliseconds(100)) << "nothing is open";
   open_epoch(machine, at(milliseconds(0)));
   EXPECT_EQ(machine.patience(at(milliseconds(0)), milliseconds(100)), milliseconds(100));
