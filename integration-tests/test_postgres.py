@@ -147,6 +147,54 @@ class Values(PostgresCase):
             [("2000", str(sum(range(0, 80000, 40))), str(sum(range(39, 80000, 40))))],
         )
 
+    def test_empty_texts_in_a_table_of_one_column(self):
+        """Such a row is a line of no bytes, which is a line all the same."""
+        texts = ["", "a", "", "", "b", ""]
+        for mode, key in (("insert", ""), ("upsert", " unique")):
+            with self.subTest(mode=mode):
+                self.topic = f"{self.name}-{mode}"
+                self.sql(f"drop table if exists orders; create table orders (payload text{key})")
+                self.load(
+                    (json.dumps({"payload": text}) for text in texts),
+                    **{"insert.mode": mode, "pk.mode": "record_value" if key else "none"},
+                    **({"pk.fields": ["payload"]} if key else {}),
+                )
+                found = sorted(row[0] for row in self.sql("select payload from orders"))
+                self.assertEqual(found, sorted(set(texts) if key else texts))
+
+    def test_upsert_into_columns_of_any_name(self):
+        """No name of a statement's own may hide a column's."""
+        self.sql("create table orders (id bigint primary key, k1 bigint, place int, known boolean, c1 text, given int)")
+        self.sql("insert into orders (id, k1) select n, n from generate_series(0, 999) n")
+        records = [json.dumps({"id": n, "k1": -n, "place": n, "known": True, "c1": "x", "given": 1}) for n in range(3000)]
+        self.load(records, **{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]})
+        self.assertEqual(
+            self.sql("select count(*), count(*) filter (where k1 = -id and place = id and c1 = 'x') from orders"),
+            [("3000", "3000")],
+        )
+
+    def test_upsert_of_keys_that_a_trigger_changes(self):
+        """What looks new may be in the table all the same, under the key that the trigger makes of it."""
+        self.sql(
+            "create table orders (id text primary key, note text);"
+            "create function lowered() returns trigger language plpgsql as "
+            "'begin new.id = lower(new.id); return new; end';"
+            "create trigger lowered before insert on orders for each row execute function lowered();"
+            "insert into orders select 'k' || n, 'before' from generate_series(0, 2999, 7) n"
+        )
+        records = [json.dumps({"id": f"K{n % 3000}", "note": f"n{n}"}) for n in range(9000)]
+        self.load(records, **{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]})
+        self.assertEqual(
+            sorted(self.sql("select id, note from orders")), sorted((f"k{n}", f"n{n + 6000}") for n in range(3000))
+        )
+
+    def test_upsert_of_keys_with_nulls(self):
+        """NULL equals nothing, also not within a batch: each such row is one of its own."""
+        self.sql("create table orders (email text unique, n int)")
+        records = [json.dumps({"email": None if n % 2 else f"e{n % 10}", "n": n}) for n in range(1000)]
+        self.load(records, **{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["email"]})
+        self.assertEqual(self.sql("select count(*), count(email), max(n) from orders"), [("505", "5", "999")])
+
     def test_large_texts(self):
         """F78: values of a megabyte."""
         self.sql("create table orders (id bigint, note text)")

@@ -102,7 +102,7 @@ class OfTheDatabase(Recovery):
     def test_restarted_while_the_job_runs(self):
         with produce.Feeder(self.kafka, self.topic) as feeder:
             run = self.start("run", self.job_file)
-            for _ in range(3):
+            for _ in range(5):
                 self.wait_for_progress(run, 3000)
                 self.server.stop_immediately()
                 self.server.start()
@@ -158,15 +158,15 @@ class OfTheDatabase(Recovery):
 class OfTheBroker(Recovery):
     def test_killed_while_the_job_runs(self):
         run = self.start("run", self.job_file)
-        for step in range(2):
+        for step in range(3):
             self.produce(20000, first=step * 20000)
             self.wait_for_commits(run, step * 20000 + 1)
             self.kafka.kill()
             self.kafka.start()
-        self.produce(1000, first=40000)
+        self.produce(1000, first=60000)
         self.wait_until_caught_up(run)
         self.assertEqual(run.terminate(), DONE)
-        self.assertEqual(self.audit_orders(), 41000)
+        self.assertEqual(self.audit_orders(), 61000)
 
 
 class Offsets(Recovery):

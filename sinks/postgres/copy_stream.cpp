@@ -66,9 +66,11 @@ CopyStream::CopyStream(pqxx::transaction_base& transaction, const std::string& t
 void CopyStream::send(std::string_view lines) {
   std::vector<std::optional<std::string> > row;
   std::string_view rest = lines;
-  while (!rest.empty()) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(line.size() < rest.size() ? line.size() + 1 : line.size());
+  for (bool last = false; !last;) {
+    const auto end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    last = end == std::string_view::npos;
+    if (!last) rest.remove_prefix(end + 1);
     row.clear();
     for (;;) {
       const auto tab = line.find('\t');

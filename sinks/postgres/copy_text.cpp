@@ -84,10 +84,10 @@ void append_hex(std::string_view bytes, std::string& out) {
 }  // namespace
 
 void CopyLines::grow(std::size_t size) {
-  lines_.resize(std::max(2 * lines_.size(), size_ + size));
+  text_.resize(std::max(2 * text_.size(), size_ + size));
 }
 
-void CopyLines::append_field(const sql::CellText& cell) {
+void CopyLines::append_cell(const sql::CellText& cell) {
   switch (cell.form) {
     case CellForm::null:
       append("\\N");

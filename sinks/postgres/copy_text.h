@@ -19,37 +19,49 @@ constexpr sql::CellRules postgres_rules{false, false};
 // How much text goes to libpq at once.
 constexpr std::size_t copy_bytes_per_send = std::size_t{32} * 1024;
 
-// Lines of COPY's text format, made in place.
+// Lines of COPY's text format, made in place. A line may be of no bytes: one empty text.
 class CopyLines {
  public:
-  explicit CopyLines(std::size_t bytes) : lines_(bytes, '\0') {}
+  explicit CopyLines(std::size_t bytes) : text_(bytes, '\0') {}
 
-  bool empty() const { return size_ == 0; }
+  bool empty() const { return lines_ == 0; }
   std::size_t size() const { return size_; }
-  std::string_view text() const { return {lines_.data(), size_}; }
-  void clear() { size_ = 0; }
+  // Without a newline behind the last line.
+  std::string_view text() const { return {text_.data(), size_}; }
+  void clear() { lines_ = size_ = 0; }
 
-  // Ends the field or the line before the next one.
-  void delimit(char delimiter) {
-    *room(1) = delimiter;
-    ++size_;
+  void begin_line() {
+    if (lines_ > 0) delimit('\n');
+    ++lines_;
+    fields_ = 0;
   }
-  void append_field(const sql::CellText& cell);
+  void append_field(const sql::CellText& cell) {
+    if (fields_ > 0) delimit('\t');
+    ++fields_;
+    append_cell(cell);
+  }
 
  private:
   // At least `size` bytes behind the end.
   char* room(std::size_t size) {
-    if (size > lines_.size() - size_) grow(size);
-    return lines_.data() + size_;
+    if (size > text_.size() - size_) grow(size);
+    return text_.data() + size_;
   }
   void grow(std::size_t size);
+  void delimit(char delimiter) {
+    *room(1) = delimiter;
+    ++size_;
+  }
+  void append_cell(const sql::CellText& cell);
   void append(std::string_view text) {
     std::memcpy(room(text.size()), text.data(), text.size());
     size_ += text.size();
   }
 
-  std::string lines_;  // as long as its room
+  std::string text_;  // as long as its room
   std::size_t size_ = 0;
+  std::size_t lines_ = 0;
+  std::size_t fields_ = 0;  // of the last line
   std::string escaped_;
 };
 

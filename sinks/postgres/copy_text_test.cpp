@@ -12,6 +12,7 @@ using sql::CellText;
 
 std::string copied(const CellText& cell) {
   CopyLines lines(16);
+  lines.begin_line();
   lines.append_field(cell);
   return std::string(lines.text());
 }
@@ -61,20 +62,27 @@ TEST(CopyText, LinesGrowBeyondTheirFirstRoom) {
   CopyLines lines(8);
   std::string expected;
   for (int line = 0; line < 100; ++line) {
-    if (!lines.empty()) {
-      lines.delimit('\n');
-      expected += '\n';
-    }
+    lines.begin_line();
     lines.append_field({CellForm::text, "a\tb"});
-    lines.delimit('\t');
     lines.append_field({CellForm::plain, "12345678901234567890"});
-    expected += "a\\tb\t12345678901234567890";
+    expected += std::string(line > 0 ? "\n" : "") + "a\\tb\t12345678901234567890";
   }
   EXPECT_EQ(lines.text(), expected);
   lines.clear();
   EXPECT_TRUE(lines.empty());
+  lines.begin_line();
   lines.append_field({CellForm::plain, "1"});
   EXPECT_EQ(lines.text(), "1");
+}
+
+TEST(CopyText, ALineOfNoBytesIsALine) {
+  CopyLines lines(8);
+  for (const char* text : {"", "a", "", ""}) {
+    lines.begin_line();
+    lines.append_field({CellForm::text, text});
+    EXPECT_FALSE(lines.empty());
+  }
+  EXPECT_EQ(lines.text(), "\na\n\n");
 }
 
 TEST(ArrayText, EachForm) {

@@ -115,10 +115,10 @@ std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPla
     const bool itself = travels_as_itself(column);
     arrays += separator + dialect.placeholder(i + 1) + "::" + (itself ? column.type_name : "text") + "[]";
     names += separator + name;
-    same += (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = " + name +
+    same += (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = given." + name +
             (itself ? "" : "::" + column.type_name);
   }
-  // A subquery in this place is answered through the index, whatever the planner thinks of the table's size.
+  // A subquery in this place looks each key up by itself, whatever the planner thinks of the table's size.
   return "SELECT place - 1 FROM unnest(" + arrays + ") WITH ORDINALITY AS given(" + names +
          ", place) WHERE (SELECT true FROM " + quoted_table(dialect, plan) + " AS known WHERE " + same +
          " LIMIT 1) ORDER BY place";

@@ -48,8 +48,8 @@ TEST(PostgresDialect, LookUpComparesTheWholeKey) {
   both.key = {1, 0};
   EXPECT_EQ(known_keys_in_arrays(PostgresDialect(), both),
             "SELECT place - 1 FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS given(k1, k2, place) WHERE "
-            "(SELECT true FROM \"public\".\"or\"\"ders\" AS known WHERE known.\"part\" = k1::bytea AND known.\"id\" = "
-            "k2 LIMIT 1) ORDER BY place");
+            "(SELECT true FROM \"public\".\"or\"\"ders\" AS known WHERE known.\"part\" = given.k1::bytea AND "
+            "known.\"id\" = given.k2 LIMIT 1) ORDER BY place");
 }
 
 }  // namespace

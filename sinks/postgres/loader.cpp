@@ -27,10 +27,9 @@ void CopyLoader::add(const Batch& batch, std::size_t first, std::size_t last) {
 }
 
 void CopyLoader::encode(const Batch& batch, std::size_t row) {
-  if (!lines_.empty()) lines_.delimit('\n');
+  lines_.begin_line();
   const auto values = batch.row(row);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) lines_.delimit('\t');
     const sql::CellText cell = sql::cell_text(values[i], plan_.columns[i], cell_, postgres_rules);
     if (cell.form == sql::CellForm::refused) throw BadRecord(batch.origin(row), plan_.columns[i].name, cell.reason);
     lines_.append_field(cell);

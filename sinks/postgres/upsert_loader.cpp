@@ -1,6 +1,6 @@
 #include "sinks/postgres/upsert_loader.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "core/model/error.h"
 #include "sinks/postgres/copy_stream.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t rows_per_block = 10'000;
 constexpr std::size_t bytes_per_block = std::size_t{4} << 20;
-// More than the task writes at once when it looks for a bad row.
-constexpr std::size_t look_up_rows_min = 2'000;
+// Below it the round trips cost more than they save.
+constexpr std::size_t look_up_rows_min = 500;
 // Writers mostly insert for a long time or mostly update for a long time; which of the two is found out now and then.
 constexpr int blocks_between_look_ups = 20;
 
@@ -61,35 +61,47 @@ void UpsertLoader::finish() {
 }
 
 void UpsertLoader::send() {
-  background_.run([this, &full = blocks_[filling_]] { translated([&] { merge(full); }); });
+  sql::RowBuffer& full = blocks_[filling_];
+  try {
+    background_.run([this, &full] { translated([&] { merge(full); }); });
+  } catch (...) {  // what came before failed, so that nothing behind it counts
+    full.clear();
+    throw;
+  }
   filling_ = 1 - filling_;
   blocks_[filling_].clear();
 }
 
 void UpsertLoader::merge(const sql::RowBuffer& block) {
   Rows rows = block.live_rows();
-  if (rows.size() < look_up_rows_min || blocks_until_look_up_ > 0 || !copy_allowed()) {
+  if (rows.size() < look_up_rows_min || blocks_until_look_up_ > 0 || !look_up_allowed()) {
     if (blocks_until_look_up_ > 0) --blocks_until_look_up_;
     return upsert(block, rows);
   }
   const std::size_t all = rows.size();
   const Rows known = take_known(block, rows);
   if (known.size() > all / 2) blocks_until_look_up_ = blocks_between_look_ups;
-  if (!rows.empty()) copy(block, rows);
+  if (!rows.empty() && !copied(block, rows)) return upsert(block, block.live_rows());
   if (!known.empty()) upsert(block, known);
 }
 
-// COPY goes neither into views nor past row-level security.
-bool UpsertLoader::copy_allowed() {
-  if (!asked_for_copy_) {
-    asked_for_copy_ = true;
-    const auto answer = execute(session_.transaction(),
-                                "SELECT relkind IN ('r', 'p') AND NOT row_security_active(oid) FROM pg_class "
-                                "WHERE oid = $1::regclass",
-                                std::array<std::string, 1>{table_});
-    if (answer.empty() || !answer[0][0].as<bool>()) blocks_until_look_up_ = std::numeric_limits<int>::max();
-  }
-  return blocks_until_look_up_ == 0;
+// Whether keys can be looked up through an index, and rows can go in by COPY.
+bool UpsertLoader::look_up_allowed() {
+  if (look_up_allowed_) return *look_up_allowed_;
+  // Other types' operators may not be in the search path, or be another one than the index's.
+  const bool plain_key = std::none_of(plan_.key.begin(), plan_.key.end(), [&](const std::size_t column) {
+    return plan_.columns[column].family == sql::Family::other;
+  });
+  // COPY does not go past row-level security; an index of another collation than its column's answers no "=".
+  const auto answer = execute(session_.transaction(),
+                              "SELECT NOT row_security_active(c.oid) AND NOT EXISTS (SELECT 1 FROM pg_index i, "
+                              "unnest(i.indkey::int2[], i.indcollation::oid[]) AS k(attnum, coll) "
+                              "JOIN pg_attribute a ON a.attnum = k.attnum WHERE i.indrelid = c.oid AND i.indisunique "
+                              "AND a.attrelid = c.oid AND a.attcollation <> k.coll) "
+                              "FROM pg_class c WHERE c.oid = $1::regclass",
+                              std::array<std::string, 1>{table_});
+  look_up_allowed_ = plain_key && !answer.empty() && answer[0][0].as<bool>();
+  return *look_up_allowed_;
 }
 
 // The rows whose keys are in the table; `rows` keeps the others.
@@ -112,15 +124,29 @@ UpsertLoader::Rows UpsertLoader::take_known(const sql::RowBuffer& block, Rows& r
   return known;
 }
 
+// False: a key was there all the same, and nothing was written. Another transaction may have inserted it meanwhile; or
+// a trigger, the scale of a numeric or a second unique index makes keys equal that are not written alike. Then this
+// loader does not look up again.
+bool UpsertLoader::copied(const sql::RowBuffer& block, const Rows& rows) {
+  pqxx::work& transaction = session_.transaction();
+  transaction.exec("SAVEPOINT sluice_copy");
+  try {
+    copy(block, rows);
+    transaction.exec("RELEASE SAVEPOINT sluice_copy");
+    return true;
+  } catch (const pqxx::unique_violation&) {
+    transaction.exec("ROLLBACK TO SAVEPOINT sluice_copy");
+    look_up_allowed_ = false;
+    return false;
+  }
+}
+
 void UpsertLoader::copy(const sql::RowBuffer& block, const Rows& rows) {
   CopyStream stream(session_.transaction(), table_, columns_);
   CopyLines lines(2 * copy_bytes_per_send);
   for (const std::size_t row : rows) {
-    if (!lines.empty()) lines.delimit('\n');
-    for (std::size_t column = 0; column < plan_.columns.size(); ++column) {
-      if (column > 0) lines.delimit('\t');
-      lines.append_field(block.cell(row, column));
-    }
+    lines.begin_line();
+    for (std::size_t column = 0; column < plan_.columns.size(); ++column) lines.append_field(block.cell(row, column));
     if (lines.size() < copy_bytes_per_send) continue;
     stream.send(lines.text());
     lines.clear();

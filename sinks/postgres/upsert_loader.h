@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,7 @@ namespace sluice::postgres {
 // speculatively, which makes a row twice as dear as a plain insert, and COPY is cheaper still. So a large block is
 // looked up first: rows with new keys go in by COPY, the others by one INSERT ... ON CONFLICT from arrays.
 //
-// A key that another transaction inserts between look-up and COPY is a unique violation. Then the task replays the
-// epoch with small blocks, which are not looked up, so that such a record is never taken for a bad one.
+// Rows of one key stay in order; of different keys, new ones go first.
 class UpsertLoader final : public sql::RowLoader {
  public:
   UpsertLoader(PostgresSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan);
@@ -33,8 +33,9 @@ class UpsertLoader final : public sql::RowLoader {
   void send();
   // On the background thread:
   void merge(const sql::RowBuffer& block);
-  bool copy_allowed();
+  bool look_up_allowed();
   Rows take_known(const sql::RowBuffer& block, Rows& rows);
+  bool copied(const sql::RowBuffer& block, const Rows& rows);
   void copy(const sql::RowBuffer& block, const Rows& rows);
   void upsert(const sql::RowBuffer& block, const Rows& rows);
 
@@ -44,7 +45,7 @@ class UpsertLoader final : public sql::RowLoader {
   std::string columns_;
   std::string upsert_;
   std::string look_up_;
-  bool asked_for_copy_ = false;
+  std::optional<bool> look_up_allowed_;  // not asked yet
   int blocks_until_look_up_ = 0;
   std::array<sql::RowBuffer, 2> blocks_;  // one is filled while the other is written
   std::size_t filling_ = 0;

@@ -1,5 +1,5 @@
 // One thread that runs one piece of work at a time, so that the caller makes the next rows ready while the server is
-// busy with the last ones. For clients whose calls block; COPY needs none, its socket is the buffer.
+// busy with the last ones. For clients whose calls block; a COPY that stays open needs none, its socket is the buffer.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@ namespace sluice::sql {
 class Background {
  public:
   Background();
-  ~Background();  // waits for the work in hand
+  ~Background();  // waits for what was handed over
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 

@@ -56,7 +56,15 @@ std::string_view RowBuffer::key_of(std::size_t row, std::string& scratch) const 
   return scratch;
 }
 
+// A key with NULL in it equals no other: each such row is a row of its own.
+bool RowBuffer::has_whole_key(std::size_t row) const {
+  return std::none_of(plan_.key.begin(), plan_.key.end(), [&](const std::size_t column) {
+    return cells_[row * plan_.columns.size() + column].form == CellForm::null;
+  });
+}
+
 void RowBuffer::fold(std::size_t row) {
+  if (!has_whole_key(row)) return;
   if (index_.size() < 2 * superseded_.size()) grow_index();
   const std::string_view key = key_of(row, key_);
   const std::size_t mask = index_.size() - 1;
@@ -78,7 +86,7 @@ void RowBuffer::grow_index() {
   index_.assign(std::max(index_size_min, index_.size() * 2), 0);
   const std::size_t mask = index_.size() - 1;
   for (std::size_t row = 0; row + 1 < superseded_.size(); ++row) {
-    if (superseded_[row]) continue;
+    if (superseded_[row] || !has_whole_key(row)) continue;
     std::size_t slot = std::hash<std::string_view>{}(key_of(row, other_key_)) & mask;
     while (index_[slot] != 0) slot = (slot + 1) & mask;
     index_[slot] = static_cast<std::uint32_t>(row + 1);

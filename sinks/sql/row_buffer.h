@@ -42,6 +42,7 @@ class RowBuffer {
     CellForm form = CellForm::null;
   };
 
+  bool has_whole_key(std::size_t row) const;
   void fold(std::size_t row);
   std::string_view key_of(std::size_t row, std::string& scratch) const;
   void grow_index();

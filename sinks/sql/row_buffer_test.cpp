@@ -54,6 +54,14 @@ TEST_F(RowBufferTest, KeysOfSeveralColumnsAreNotConfused) {
   EXPECT_EQ(buffer_.rows(), 3U);
 }
 
+TEST_F(RowBufferTest, RowsWithoutAWholeKeyAreNotFolded) {
+  plan_.key = {0, 1};
+  for (std::int64_t n = 0; n < 2000; ++n) add({Null{}, n % 2});
+  add({Text{"a"}, std::int64_t{7}});
+  add({Text{"a"}, std::int64_t{7}});
+  EXPECT_EQ(buffer_.rows(), 2001U);
+}
+
 TEST_F(RowBufferTest, InsertsAreNotFolded) {
   plan_.mode = InsertMode::insert;
   add({Text{"a"}, std::int64_t{1}});

@@ -148,46 +148,35 @@ void Membership::pause() {
 }
 
 void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max) {
-  std::array<rd_kafka_message_t*, 64> rest{};
-  const auto drain = [&](int wait_ms) {
-    const auto count = rd_kafka_consume_batch_queue(queue, wait_ms, rest.data(), rest.size());
-    for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(rest[static_cast<std::size_t>(i)]);
-    return count > 0;
-  };
-  while (drain(0)) {
-  }
+  const auto deadline = std::chrono::steady_clock::now() + wait_max;
   leaving_ = true;
   rebalances_.clear();
-  PartitionsHandle rest_assigned = new_partitions();
-  for (SplitState& state : splits_) {
-    if (state.assigned) add(rest_assigned, state.name);
-    state.owned = state.assigned = state.reading = false;
-  }
-  const auto answer = [&] {
-    answer_owed_ = false;
-    const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), rest_assigned.get())};
-    rest_assigned = new_partitions();
-  };
-  // The goodbye would wait for ever for the answer to a rebalance; an answer that nobody waits for would wait for ever
-  // to be taken once the group has ended (librdkafka 2.14). So each rebalance gets one, and at once.
-  if (answer_owed_) answer();
+  for (SplitState& state : splits_) state.owned = state.assigned = state.reading = false;
   // A client that stopped for good, as a fenced one does, has no group to say goodbye to.
   if (const ErrorHandle failed{rd_kafka_consumer_close_queue(client_.get(), queue)}; failed) return;
-  const auto deadline = std::chrono::steady_clock::now() + wait_max;
+  // From here on any answer gives everything back, and one is all that librdkafka (2.14) ever waits for, be it to a
+  // rebalance from before or to the one that closing began. To a second one, which nobody expects, it might never
+  // return.
+  bool answered = false;
+  std::array<rd_kafka_message_t*, 64> rest{};
   while (rd_kafka_consumer_closed(client_.get()) == 0 && std::chrono::steady_clock::now() < deadline) {
-    drain(10);
-    if (answer_owed_) answer();
+    if (answer_owed_ && !answered) {
+      const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), new_partitions().get())};
+      answered = true;
+    }
+    const auto count = rd_kafka_consume_batch_queue(queue, 10, rest.data(), rest.size());
+    for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(rest[static_cast<std::size_t>(i)]);
   }
 }
 
 void Membership::assign(const PartitionsHandle& list) {
-  answer_owed_ = false;
   check(rd_kafka_incremental_assign(client_.get(), list.get()), "take");
+  answer_owed_ = false;
 }
 
 void Membership::unassign(const PartitionsHandle& list) {
-  answer_owed_ = false;
   check(rd_kafka_incremental_unassign(client_.get(), list.get()), "hand back");
+  answer_owed_ = false;
 }
 
 void Membership::check(rd_kafka_error_t* error, const char* action) {

@@ -123,21 +123,34 @@ class TopicPattern {
   regex_t compiled_{};
 };
 
-std::vector<Split> splits_by_regex(Client& client, const KafkaConfig& config, Clock::time_point deadline) {
-  const TopicPattern pattern{config.topics_regex};
-  const rd_kafka_metadata_t* raw = nullptr;
-  const auto code = rd_kafka_metadata(client.get(), 1, nullptr, &raw, milliseconds_until(deadline));
-  const MetadataHandle metadata{raw};
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    throw make_error(fault_of_query(code), "the topics of " + config.bootstrap_servers + " cannot be listed", code);
-  }
+// The splits of all topics that match; nothing while one of them has no leader or no partitions yet.
+std::optional<std::vector<Split>> matching_splits(const rd_kafka_metadata_t& metadata, const TopicPattern& pattern) {
   std::vector<Split> splits;
-  for (int i = 0; i < metadata->topic_cnt; ++i) {
-    const auto& topic = metadata->topics[i];
+  for (int i = 0; i < metadata.topic_cnt; ++i) {
+    const auto& topic = metadata.topics[i];
     if (!pattern.matches(topic.topic)) continue;
+    if (topic.err != RD_KAFKA_RESP_ERR_NO_ERROR || topic.partition_cnt == 0) return std::nullopt;
     for (int j = 0; j < topic.partition_cnt; ++j) splits.push_back({topic.topic, topic.partitions[j].id});
   }
   return splits;
+}
+
+std::vector<Split> splits_by_regex(Client& client, const KafkaConfig& config, Clock::time_point deadline) {
+  const TopicPattern pattern{config.topics_regex};
+  while (true) {
+    const rd_kafka_metadata_t* raw = nullptr;
+    const auto code = rd_kafka_metadata(client.get(), 1, nullptr, &raw, milliseconds_until(deadline));
+    const MetadataHandle metadata{raw};
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      throw make_error(fault_of_query(code), "the topics of " + config.bootstrap_servers + " cannot be listed", code);
+    }
+    if (auto splits = matching_splits(*metadata, pattern)) return *std::move(splits);
+    if (Clock::now() >= deadline) {
+      throw make_error(Fault::retryable, "not every topic that matches topics.regex is ready",
+                       RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+    }
+    std::this_thread::sleep_for(retry_pause);
+  }
 }
 
 }  // namespace
