@@ -60,7 +60,8 @@ class SinkWriter {
   // Raises the generation of each split and returns where it goes on: the ledger's position, or for a split that the
   // ledger does not know the one given here, which is then in the ledger. Waits for a commit of the old owner that is
   // in flight, and ends the sessions of an owner that did not release the split. No epoch may be open.
-  // `held` are claims that this process still believes in: a split whose generation has grown since throws fenced.
+  // `held` are claims that this process still believes in: a split whose generation another process has grown since
+  // throws fenced. One that grew by this process's own last try, whose answer was lost, is taken over again.
   virtual Claims take_over(const Positions& starts, const Claims& held) = 0;
 
   // Adds rows to the open epoch; the first call opens it. Keeps nothing of the batch.

@@ -35,11 +35,6 @@ std::string FaultPlan::failed_call() const {
   return failed_call_;
 }
 
-void FaultPlan::keep(std::unique_ptr<sql::Session> session) {
-  const std::scoped_lock lock(mutex_);
-  kept_.push_back(std::move(session));
-}
-
 void FaultPlan::fail(const std::string& name) const {
   if (kind_ == FaultKind::death_before || kind_ == FaultKind::death_after) throw ProcessDied();
   // Whoever asks for a commit and hears nothing cannot know more than this.
@@ -71,9 +66,7 @@ void FaultPlan::run(const std::string& name, sql::Session* session, std::atomic<
 FaultySession::FaultySession(std::unique_ptr<sql::Session> inner, std::shared_ptr<FaultPlan> plan)
     : inner_(std::move(inner)), plan_(std::move(plan)) {}
 
-FaultySession::~FaultySession() {
-  if (broken_ && plan_->kind() == FaultKind::unnoticed_end) plan_->keep(std::move(inner_));
-}
+FaultySession::~FaultySession() = default;
 
 void FaultySession::begin() {
   run("begin", [&] { inner_->begin(); });

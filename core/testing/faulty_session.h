@@ -19,7 +19,6 @@ enum class FaultKind {
   lost_answer,    // the call has its effect, and its caller never learns of it
   death_before,   // the process dies before the call, or
   death_after,    // right after it: ProcessDied is thrown, and only destructors run
-  unnoticed_end,  // as lost_request, but the server keeps the session with its transaction and its locks
   ended_session,  // the server ends the session, and the call meets what is left of it
 };
 
@@ -41,9 +40,6 @@ class FaultPlan {
   // For the decorators. Runs the call, or what the plan has for it. `broken` belongs to the session.
   void run(const std::string& name, sql::Session* session, std::atomic<bool>& broken,
            const std::function<void()>& call);
-  // Keeps a session that the server has not given up.
-  void keep(std::unique_ptr<sql::Session> session);
-  FaultKind kind() const { return kind_; }
 
  private:
   [[noreturn]] void fail(const std::string& name) const;
@@ -56,7 +52,6 @@ class FaultPlan {
   std::atomic<bool> fired_{false};
   mutable std::mutex mutex_;  // guards what follows
   std::string failed_call_;
-  std::vector<std::unique_ptr<sql::Session>> kept_;
 };
 
 class FaultySession final : public sql::Session {

@@ -1,18 +1,13 @@
 #include "sinks/postgres/dialect.h"
 
-#include <algorithm>
+#include "sinks/sql/standard_text.h"
 
 namespace sluice::postgres {
 
 using sql::Family;
 
 std::string PostgresDialect::quote(std::string_view identifier) const {
-  std::string quoted = "\"";
-  for (const char c : identifier) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
+  return sql::double_quoted(identifier);
 }
 
 std::string PostgresDialect::placeholder(std::size_t n) const {
@@ -85,7 +80,6 @@ std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan&
   std::string cells;
   std::string arrays;
   std::string names;
-  std::string changes;
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
     const sql::Column& column = plan.columns[i];
     const std::string separator = i == 0 ? "" : ", ";
@@ -94,14 +88,9 @@ std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan&
     cells += separator + name + (itself ? "" : "::" + column.type_name);
     arrays += separator + dialect.placeholder(i + 1) + "::" + (itself ? column.type_name : "text") + "[]";
     names += separator + name;
-    if (std::find(plan.key.begin(), plan.key.end(), i) != plan.key.end()) continue;
-    changes += (changes.empty() ? "" : ", ") + dialect.quote(column.name) + " = EXCLUDED." + dialect.quote(column.name);
   }
-  std::string key;
-  for (const std::size_t i : plan.key) key += (key.empty() ? "" : ", ") + dialect.quote(plan.columns[i].name);
   return "INSERT INTO " + quoted_table(dialect, plan) + " (" + quoted_columns(dialect, plan) + ") SELECT " + cells +
-         " FROM unnest(" + arrays + ") AS rows(" + names + ") ON CONFLICT (" + key + ") DO " +
-         (changes.empty() ? "NOTHING" : "UPDATE SET " + changes);
+         " FROM unnest(" + arrays + ") AS rows(" + names + ")" + on_conflict_update(dialect, plan);
 }
 
 std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "sinks/sql/standard_text.h"
+
 namespace sluice::sqlite {
 namespace {
 
@@ -23,9 +25,7 @@ bool contains(std::string_view type, std::string_view part) {
 }  // namespace
 
 std::string SqliteDialect::quote(std::string_view identifier) const {
-  std::string quoted = "\"";
-  for (const char c : identifier) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
+  return sql::double_quoted(identifier);
 }
 
 std::string SqliteDialect::placeholder(std::size_t n) const {

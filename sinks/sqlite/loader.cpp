@@ -1,11 +1,11 @@
 #include "sinks/sqlite/loader.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "core/model/error.h"
 #include "sinks/sql/number_text.h"
+#include "sinks/sql/standard_text.h"
 #include "sinks/sqlite/errors.h"
 
 namespace sluice::sqlite {
@@ -21,10 +21,6 @@ constexpr sql::CellRules kRules{.nul_in_text = false, .nul_escape_in_json = true
 
 // Decimal digits that survive the way through a double, by SQLite's own reckoning.
 constexpr std::size_t kDigitsExact = 15;
-
-bool is_key(const sql::LoadPlan& plan, std::size_t column) {
-  return std::find(plan.key.begin(), plan.key.end(), column) != plan.key.end();
-}
 
 double to_double(std::string_view digits) {
   double value = 0;
@@ -75,19 +71,13 @@ std::string load_statement(const sql::LoadPlan& plan) {
   const SqliteDialect dialect;
   std::string columns;
   std::string values;
-  std::string updates;
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
-    const std::string name = dialect.quote(plan.columns[i].name);
-    columns.append(i == 0 ? "" : ", ").append(name);
+    columns.append(i == 0 ? "" : ", ").append(dialect.quote(plan.columns[i].name));
     values.append(i == 0 ? "" : ", ").append(dialect.placeholder(i + 1));
-    if (!is_key(plan, i)) updates.append(updates.empty() ? "" : ", ").append(name + " = excluded." + name);
   }
   std::string sql = "INSERT INTO " + dialect.quote(plan.table) + " (" + columns + ") VALUES (" + values + ")";
   if (plan.mode != sql::InsertMode::upsert || plan.key.empty()) return sql;
-  std::string key;
-  for (const std::size_t i : plan.key)
-    key.append(key.empty() ? "" : ", ").append(dialect.quote(plan.columns.at(i).name));
-  return sql + " ON CONFLICT (" + key + ") DO " + (updates.empty() ? "NOTHING" : "UPDATE SET " + updates);
+  return sql + sql::on_conflict_update(dialect, plan);
 }
 
 SqliteLoader::SqliteLoader(SqliteSession& session, const sql::LoadPlan& plan)
