@@ -72,7 +72,7 @@ class Loads(PostgresCase):
             'create table orders ("__connect_topic" text, "__connect_partition" int, "__connect_offset" bigint, '
             'id bigint, note text, primary key ("__connect_topic", "__connect_partition", "__connect_offset"))'
         )
-        self.produce(5000)
+        self.produce(RECORDS)
         self.run_bounded(self.write_job(self.sink(**{"pk.mode": "kafka", "insert.mode": "upsert"})))
         expected = [
             (self.topic, str(partition), str(offset), str(json.loads(value)["id"]))
