@@ -74,6 +74,16 @@ bool travels_as_itself(const sql::Column& column) {
   }
 }
 
+// The n-th parameter: an array of the column's cells.
+std::string array_parameter(const sql::Dialect& dialect, std::size_t n, const sql::Column& column) {
+  return dialect.placeholder(n) + "::" + (travels_as_itself(column) ? column.type_name : "text") + "[]";
+}
+
+// An element of that array in the column's type.
+std::string typed(const std::string& element, const sql::Column& column) {
+  return travels_as_itself(column) ? element : element + "::" + column.type_name;
+}
+
 }  // namespace
 
 std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
@@ -84,9 +94,8 @@ std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan&
     const sql::Column& column = plan.columns[i];
     const std::string separator = i == 0 ? "" : ", ";
     const std::string name = "c" + std::to_string(i + 1);
-    const bool itself = travels_as_itself(column);
-    cells += separator + name + (itself ? "" : "::" + column.type_name);
-    arrays += separator + dialect.placeholder(i + 1) + "::" + (itself ? column.type_name : "text") + "[]";
+    cells += separator + typed(name, column);
+    arrays += separator + array_parameter(dialect, i + 1, column);
     names += separator + name;
   }
   return "INSERT INTO " + quoted_table(dialect, plan) + " (" + quoted_columns(dialect, plan) + ") SELECT " + cells +
@@ -101,11 +110,9 @@ std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPla
     const sql::Column& column = plan.columns[plan.key[i]];
     const std::string name = "k" + std::to_string(i + 1);
     const std::string separator = i == 0 ? "" : ", ";
-    const bool itself = travels_as_itself(column);
-    arrays += separator + dialect.placeholder(i + 1) + "::" + (itself ? column.type_name : "text") + "[]";
+    arrays += separator + array_parameter(dialect, i + 1, column);
     names += separator + name;
-    same += (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = given." + name +
-            (itself ? "" : "::" + column.type_name);
+    same += (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = " + typed("given." + name, column);
   }
   // A subquery in this place looks each key up by itself, whatever the planner thinks of the table's size.
   return "SELECT place - 1 FROM unnest(" + arrays + ") WITH ORDINALITY AS given(" + names +
