@@ -1,11 +1,12 @@
 // `sluice check`: connects to everything, changes nothing, says which guarantee the job gets and what stands in its
 // way.
-#include <iostream>
+#include <algorithm>
 #include <string>
-#include <vector>
 
+#include "app/check_report.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/status_line.h"
 #include "app/wiring.h"
 #include "core/format/job_reader.h"
 #include "core/model/error.h"
@@ -14,90 +15,140 @@ namespace sluice::app {
 
 namespace {
 
-class Report {
- public:
-  void good(const std::string& text) { std::cout << "  ok       " << text << '\n'; }
-  void note(const std::string& text) { std::cout << "  note     " << text << '\n'; }
-  void bad(const std::string& text) {
-    std::cout << "  PROBLEM  " << text << '\n';
-    ++problems_;
-  }
-  int problems() const { return problems_; }
+std::string source_name(const format::Job& job) {
+  if (job.source.type == format::SourceType::file) return "source: file";
+  return "source: Kafka at " + job.source.kafka.bootstrap_servers + ", group " + job.source.kafka.group_id;
+}
 
-  // Runs a look at one thing; what it throws is a problem, and the other looks go on.
-  template <class Look>
-  void look(Look look) {
-    try {
-      look();
-    } catch (const Error& error) {
-      bad(error.what());
-    }
-  }
-
- private:
-  int problems_ = 0;
-};
-
-void check_source(const format::Job& job, const Wiring& wiring, Report& report) {
+void check_source(const format::Job& job, const Wiring& wiring, CheckReport& report) {
+  report.part(source_name(job));
   report.look([&] {
-    const auto ends = wiring.source->end_positions();
-    report.good("source: " + std::to_string(ends.size()) + " splits");
-    if (job.parallelism > ends.size()) {
-      report.note("parallelism " + std::to_string(job.parallelism) + " is more than the " +
-                  std::to_string(ends.size()) + " splits of the source: the tasks beyond have nothing to do");
+    report.add(wiring.source->inspect());
+    const std::size_t splits = wiring.source->end_positions().size();
+    if (job.parallelism > splits) {
+      report.add(Severity::note,
+                 "parallelism " + std::to_string(job.parallelism) + " is more than the " + std::to_string(splits) +
+                     " splits of the source: the tasks beyond have nothing to do",
+                 "set \"parallelism\" to " + std::to_string(std::max<std::size_t>(splits, 1)));
     }
   });
 }
 
-void show_mapping(const std::string& topic, const sql::Binding& binding, Report& report) {
-  report.good("topic " + topic + " -> table " + binding.plan.table);
-  for (std::size_t i = 0; i < binding.plan.columns.size(); ++i) {
-    const auto& column = binding.plan.columns[i];
-    std::cout << "             " << to_string(binding.shape.cells[i]) << " -> " << column.name << " "
-              << column.type_name << (column.nullable ? "" : " not null") << '\n';
+// Where the ledger stands in the log. Without one, the job begins as its start mode says.
+void check_position(const Split& split, std::int64_t position, std::int64_t begin, std::int64_t end,
+                    CheckReport& report) {
+  const std::string place = to_string(split) + " is at " + std::to_string(position);
+  const std::string log = "the log holds " + std::to_string(begin) + " to " + std::to_string(end);
+  const std::string moves = "decide with `sluice offsets`, or \"on.lost.records\": \"skip\" in the source";
+  if (position < begin) {
+    report.add(Severity::problem,
+               place + ", " + log + ": records " + std::to_string(position) + " to " + std::to_string(begin - 1) +
+                   " were deleted before they were read",
+               moves);
+  } else if (position > end) {
+    report.add(Severity::problem, place + ", " + log + ": the topic lost its end or was created again", moves);
+  } else if (begin > 0 && end > position && position - begin < (end - begin) / 10) {
+    report.add(Severity::warning, place + ", " + log + ": retention is about to delete records that were not read yet",
+               "run the job, and raise the topic's retention.ms or retention.bytes");
   }
 }
 
-void check_tables(const format::Job& job, const Wiring& wiring, Report& report) {
-  const auto& topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
-  for (const auto& topic : topics) {
-    report.look([&] {
-      if (const auto binding = wiring.sink->existing_binding(topic)) {
-        show_mapping(topic, *binding, report);
-      } else if (job.sinks.front().auto_create) {
-        report.note("table " + wiring.sink->table_for(topic) + " does not exist yet and will be created (auto.create)");
-      } else {
-        report.bad("table " + wiring.sink->table_for(topic) + " does not exist in " + wiring.sink->database().name() +
-                   ". Create it, or set \"auto.create\": true");
-      }
-    });
+void check_positions(const Wiring& wiring, CheckReport& report) {
+  const auto ledger = wiring.sink->ledger();
+  const Positions begins = wiring.source->begin_positions();
+  const Positions ends = wiring.source->end_positions();
+  std::int64_t lag = 0;
+  for (const auto& [split, end] : ends) {
+    const auto begin = begins.find(split);
+    const auto entry = ledger.find(split);
+    if (begin == begins.end()) continue;
+    const std::int64_t position = entry == ledger.end() ? begin->second : entry->second.claim.position;
+    lag += std::max<std::int64_t>(0, end - std::max(position, begin->second));
+    if (entry != ledger.end()) check_position(split, position, begin->second, end, report);
   }
+  report.add(Severity::ok, with_commas(static_cast<std::uint64_t>(lag)) + " records to read");
+  if (const auto letters = wiring.sink->letter_count(); letters > 0) {
+    report.add(Severity::note, with_commas(letters) + " dead letters", "look at them with `sluice dead-letters`");
+  }
+}
+
+// False: the database cannot be looked at.
+bool check_sink(const Wiring& wiring, CheckReport& report) {
+  bool reached = false;
+  report.part("sink: " + wiring.sink->database().name());
+  report.look([&] {
+    report.add(wiring.sink->inspect());
+    reached = true;
+    if (wiring.sink->migrate(false).empty()) return check_positions(wiring, report);
+    report.add(Severity::note,
+               "the recovery tables are missing or not up to date; `sluice run` or `sluice migrate` makes them");
+  });
+  return reached;
+}
+
+void check_table(const format::Job& job, const Wiring& wiring, const std::string& topic, CheckReport& report) {
+  const std::string table = wiring.sink->table_for(topic);
+  report.part("table: " + table);
+  report.look([&] {
+    if (const auto binding = wiring.sink->existing_binding(topic)) {
+      report.add(wiring.sink->inspect(&topic));
+      report.add(CheckedTable{topic, table, *binding});
+    } else if (job.sinks.front().auto_create) {
+      report.add(Severity::note, "does not exist yet and will be created (auto.create)");
+    } else {
+      report.add(Severity::problem, "does not exist in " + wiring.sink->database().name(),
+                 "create it, or set \"auto.create\": true");
+    }
+  });
+}
+
+// What becomes of records that cannot be written belongs to the guarantee.
+std::string about_bad_records(const format::ErrorsConfig& errors) {
+  if (errors.tolerance == format::Tolerance::none) return "A record that cannot be written stops the job.";
+  switch (errors.deadletter.to) {
+    case format::DeadLetterConfig::To::table:
+      return "Records that cannot be written go to sluice_dead_letters, exactly once, too.";
+    case format::DeadLetterConfig::To::topic:
+      return "Records that cannot be written go to topic " + errors.deadletter.topic +
+             ", at least once: one may be there twice after a crash.";
+    case format::DeadLetterConfig::To::none:
+      return "Records that cannot be written are DROPPED (errors.deadletter none).";
+  }
+  return {};
+}
+
+void decide(const format::Job& job, CheckReport& report) {
+  const std::size_t problems = report.count(Severity::problem);
+  if (problems > 0) {
+    return report.guarantee("no guarantee",
+                            std::to_string(problems) + (problems == 1 ? " problem" : " problems") + " below");
+  }
+  std::string lost;
+  if (job.source.kafka.on_lost_records == format::OnLostRecords::skip) {
+    lost = " Records that are gone from the log are skipped with a warning (on.lost.records).";
+  }
+  report.guarantee("exactly-once",
+                   "Rows and positions move in one transaction of the target (commit.protocol ledger), fenced by "
+                   "generation. " +
+                       about_bad_records(job.errors) + lost);
 }
 
 }  // namespace
 
-int check_command(const JobArguments& arguments, const Log& log) {
+int check_command(const JobArguments& arguments, bool json, const Log& log) {
   const format::Job job = format::read_job(arguments.file, arguments.overrides);
-  std::cout << "job " << job.name << '\n';
-  Report report;
+  CheckReport report(job.name);
+  report.part("job file");
   report.look([&] {
     const Wiring wiring = wire(job, nullptr, log);
     check_source(job, wiring, report);
-    report.look([&] {
-      const auto missing = wiring.sink->migrate(false);
-      report.good("database: " + wiring.sink->database().name());
-      if (!missing.empty()) report.note("recovery tables are missing; `sluice run` or `sluice migrate` makes them");
-    });
-    if (report.problems() == 0) check_tables(job, wiring, report);
+    if (!check_sink(wiring, report)) return;
+    const auto& topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
+    for (const auto& topic : topics) check_table(job, wiring, topic, report);
   });
-  if (report.problems() > 0) {
-    std::cout << "no guarantee: " << report.problems() << (report.problems() == 1 ? " problem" : " problems")
-              << " above\n";
-    return check_found_a_problem;
-  }
-  std::cout << "guarantee: exactly-once. Rows and positions move in one transaction of "
-            << "the target (commit.protocol ledger), fenced by generation.\n";
-  return done;
+  decide(job, report);
+  json ? report.print_json() : report.print_page();
+  return report.count(Severity::problem) > 0 ? check_found_a_problem : done;
 }
 
 }  // namespace sluice::app

@@ -15,9 +15,25 @@ struct JobArguments {
 };
 
 int run_command(const JobArguments& job, bool bounded, bool migrate, const Log& log);
-int check_command(const JobArguments& job, const Log& log);
+int check_command(const JobArguments& job, bool json, const Log& log);
 int migrate_command(const JobArguments& job, bool print, const Log& log);
 int status_command(const JobArguments& job, bool json, const Log& log);
+
+// At most one of retry and discard.
+struct DeadLettersArguments {
+  bool list = false;  // what it does anyway
+  bool retry = false;
+  bool discard = false;
+  bool json = false;
+  std::uint64_t limit = 100;
+};
+int dead_letters_command(const JobArguments& job, const DeadLettersArguments& what, const Log& log);
+
+struct OffsetsArguments {
+  std::vector<std::string> set;  // topic:partition=offset; found among the overrides
+  std::string reset;             // earliest, latest, or nothing
+};
+int offsets_command(const JobArguments& job, OffsetsArguments what, const Log& log);
 
 struct DemoArguments {
   std::int64_t records = 120'000;

@@ -28,6 +28,8 @@ struct Arguments {
   bool no_migrate = false;
   bool print = false;
   bool json = false;
+  DeadLettersArguments dead_letters;
+  OffsetsArguments offsets;
   DemoArguments demo;
 };
 
@@ -57,9 +59,10 @@ int dispatch(int argc, char** argv) {
   run->callback([&] {
     command = [&](const Log& log) { return run_command(arguments.job, arguments.bounded, !arguments.no_migrate, log); };
   });
-  add_job_command(app, arguments, "check",
-                  "connect to everything and say which guarantee the job gets; changes nothing")
-      ->callback([&] { command = [&](const Log& log) { return check_command(arguments.job, log); }; });
+  auto* const check = add_job_command(app, arguments, "check",
+                                      "connect to everything and say which guarantee the job gets; changes nothing");
+  check->add_flag("--json", arguments.json, "for machines");
+  check->callback([&] { command = [&](const Log& log) { return check_command(arguments.job, arguments.json, log); }; });
   auto* const migrate = add_job_command(app, arguments, "migrate", "create or upgrade the recovery tables");
   migrate->add_flag("--print", arguments.print, "print the statements that are missing instead");
   migrate->callback(
@@ -68,6 +71,21 @@ int dispatch(int argc, char** argv) {
   status->add_flag("--json", arguments.json, "for machines");
   status->callback(
       [&] { command = [&](const Log& log) { return status_command(arguments.job, arguments.json, log); }; });
+  auto* const letters = add_job_command(app, arguments, "dead-letters", "the records that could not be written");
+  letters->add_flag("--list", arguments.dead_letters.list, "show where each came from and why it failed (the default)");
+  auto* const retry = letters->add_flag("--retry", arguments.dead_letters.retry, "write those that can be written now");
+  letters->add_flag("--discard", arguments.dead_letters.discard, "throw all of them away")->excludes(retry);
+  letters->add_flag("--json", arguments.dead_letters.json, "one JSON object a line");
+  letters->add_option("--limit", arguments.dead_letters.limit, "how many are listed");
+  letters->callback([&] {
+    command = [&](const Log& log) { return dead_letters_command(arguments.job, arguments.dead_letters, log); };
+  });
+  auto* const offsets = add_job_command(app, arguments, "offsets", "the ledger's positions, shown or moved");
+  offsets->footer("--set TOPIC:PARTITION=OFFSET, which may be given several times, moves the position of one split.");
+  offsets->add_option("--reset", arguments.offsets.reset, "move every split")
+      ->check(CLI::IsMember({"earliest", "latest"}));
+  offsets->callback(
+      [&] { command = [&](const Log& log) { return offsets_command(arguments.job, arguments.offsets, log); }; });
   auto* const demo =
       app.add_subcommand("demo", "the main job without any server: kills its worker again and again, then audits");
   demo->add_option("--records", arguments.demo.records, "how many records")->check(CLI::Range(1000, 150'000));

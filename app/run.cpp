@@ -66,8 +66,10 @@ int run_command(const JobArguments& arguments, bool bounded, bool migrate, const
   std::optional<Slot> slot;
   if (config.source.type == format::SourceType::kafka) slot.emplace(config.checkpoint.directory, config.name);
   const Wiring wiring = wire(config, slot ? &*slot : nullptr, log);
+  const auto outbox = wire_outbox(config, log);
   SystemClock clock;
-  Job job(job_settings(config, bounded, migrate), *wiring.source, *wiring.format, *wiring.sink, clock, log);
+  Job job(job_settings(config, bounded, migrate), *wiring.source, *wiring.format, *wiring.sink, clock, log,
+          outbox.get());
   std::optional<Error> failure;
   {
     const StopSignals signals(job, log);

@@ -43,8 +43,11 @@ std::vector<SplitStatus> collect(const Wiring& wiring, const Log& log) {
   return rows;
 }
 
-void print_json(const format::Job& job, const std::vector<SplitStatus>& rows) {
-  nlohmann::ordered_json out{{"job", job.name}, {"sink", job.sinks.front().name}, {"splits", nlohmann::json::array()}};
+void print_json(const format::Job& job, const std::vector<SplitStatus>& rows, std::uint64_t letters) {
+  nlohmann::ordered_json out{{"job", job.name},
+                             {"sink", job.sinks.front().name},
+                             {"dead_letters", letters},
+                             {"splits", nlohmann::json::array()}};
   for (const auto& row : rows) {
     nlohmann::ordered_json split{{"topic", row.split.topic}, {"partition", row.split.partition}};
     if (row.entry) {
@@ -61,8 +64,9 @@ void print_json(const format::Job& job, const std::vector<SplitStatus>& rows) {
   std::cout << out.dump(2) << '\n';
 }
 
-void print_table(const format::Job& job, const std::vector<SplitStatus>& rows) {
-  std::printf("job %s, sink %s\n", job.name.c_str(), job.sinks.front().name.c_str());
+void print_table(const format::Job& job, const std::vector<SplitStatus>& rows, std::uint64_t letters) {
+  std::printf("job %s, sink %s, %s dead letters\n", job.name.c_str(), job.sinks.front().name.c_str(),
+              with_commas(letters).c_str());
   std::printf("%-32s %14s %14s %12s %8s %10s  %-26s %s\n", "split", "next offset", "end", "lag", "epoch", "generation",
               "moved at", "owner");
   for (const auto& row : rows) {
@@ -83,12 +87,10 @@ void print_table(const format::Job& job, const std::vector<SplitStatus>& rows) {
 int status_command(const JobArguments& arguments, bool json, const Log& log) {
   const format::Job job = format::read_job(arguments.file, arguments.overrides);
   const Wiring wiring = wire(job, nullptr, log);
-  if (!wiring.sink->migrate(false).empty()) {
-    throw Error(Fault::fatal, "there are no recovery tables in " + wiring.sink->database().name() +
-                                  " yet: the job has not run there. `sluice migrate` or `sluice run` makes them");
-  }
+  require_recovery_tables(*wiring.sink);
   const auto rows = collect(wiring, log);
-  json ? print_json(job, rows) : print_table(job, rows);
+  const std::uint64_t letters = wiring.sink->letter_count();
+  json ? print_json(job, rows, letters) : print_table(job, rows, letters);
   return done;
 }
 

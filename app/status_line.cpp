@@ -81,12 +81,14 @@ void StatusLine::show(const Progress& now, double rows_per_second) {
           {"epoch", std::to_string(now.last_epoch)},
           {"bytes", std::to_string(now.bytes)},
           {"splits", std::to_string(now.splits)},
+          {"dead_letters", std::to_string(now.letters)},
           {"restarts", std::to_string(now.restarts)}});
     return;
   }
   std::string line = name_ + "  " + with_commas(now.rows) + " rows  " + with_commas(rate) + "/s  lag " +
                      with_commas(static_cast<std::uint64_t>(now.lag)) + "  epoch " + std::to_string(now.last_epoch) +
                      "  " + bytes_text(now.bytes);
+  if (now.letters > 0) line += "  " + with_commas(now.letters) + " bad";
   if (now.backing_off > 0) line += "  waiting to restart";
   if (now.splits == 0 && now.backing_off == 0) line += "  no partitions yet";
   std::fprintf(stderr, "\r\033[K%s", line.c_str());
@@ -104,10 +106,11 @@ void StatusLine::finish() {
   const Progress sum = job_.progress();
   const double seconds = duration<double>(steady_clock::now() - started_).count();
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(sum.rows) / seconds);
-  std::printf("%s: %s rows (%s) in %s s, %s rows/s, %s epochs, %s restarts, lag %s\n", name_.c_str(),
+  const std::string letters = sum.letters == 0 ? "" : ", " + with_commas(sum.letters) + " bad records put aside";
+  std::printf("%s: %s rows (%s) in %s s, %s rows/s, %s epochs, %s restarts, lag %s%s\n", name_.c_str(),
               with_commas(sum.rows).c_str(), bytes_text(sum.bytes).c_str(), seconds_text(seconds).c_str(),
               with_commas(rate).c_str(), with_commas(sum.epochs).c_str(), with_commas(sum.restarts).c_str(),
-              with_commas(static_cast<std::uint64_t>(sum.lag)).c_str());
+              with_commas(static_cast<std::uint64_t>(sum.lag)).c_str(), letters.c_str());
 }
 
 }  // namespace sluice::app

@@ -1,10 +1,12 @@
 #include "app/wiring.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "core/format/json_format.h"
 #include "core/model/fingerprint.h"
+#include "sinks/kafka/letter_topic.h"
 #include "sinks/postgres/postgres_database.h"
 #include "sinks/sqlite/sqlite_database.h"
 #include "sources/file/file_source.h"
@@ -66,6 +68,16 @@ std::chrono::milliseconds longest_epoch(const format::Job& job) {
   return job.checkpoint.interval + job.checkpoint.timeout;
 }
 
+// The group takes the splits of a member that does not poll; a call that is given up at half of that time leaves enough
+// to start again.
+std::chrono::milliseconds longest_call(const format::Job& job) {
+  if (job.source.type != format::SourceType::kafka) return longest_epoch(job);
+  const auto& properties = job.source.kafka.properties;
+  const auto set = properties.find("max.poll.interval.ms");
+  const std::int64_t poll_interval = set == properties.end() ? 300'000 : std::atoll(set->second.c_str());
+  return std::chrono::milliseconds(std::max<std::int64_t>(poll_interval / 2, 1'000));
+}
+
 std::unique_ptr<sql::Database> make_database(const format::Job& job, const format::SinkConfig& sink) {
   if (sink.type == format::SinkType::sqlite) {
     std::string path = sink.connection_url.substr(std::string("sqlite:").size());
@@ -121,6 +133,23 @@ RestartSettings restart(const format::RestartConfig& from) {
   return settings;
 }
 
+bool accepts_lost_records(const format::Job& job) {
+  return job.source.kafka.on_lost_records == format::OnLostRecords::skip;
+}
+
+OnBadRecord on_bad_record(const format::ErrorsConfig& errors) {
+  if (errors.tolerance == format::Tolerance::none) return OnBadRecord::stop;
+  switch (errors.deadletter.to) {
+    case format::DeadLetterConfig::To::table:
+      return OnBadRecord::set_aside;
+    case format::DeadLetterConfig::To::topic:
+      return OnBadRecord::send;
+    case format::DeadLetterConfig::To::none:
+      return OnBadRecord::drop;
+  }
+  return OnBadRecord::stop;
+}
+
 }  // namespace
 
 Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
@@ -132,8 +161,22 @@ Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
   settings.topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
   settings.tasks = job.parallelism;
   settings.mapping = mapping(sink);
+  settings.calls.limit = longest_call(job);
+  settings.accept_lost_records = accepts_lost_records(job);
   return {make_source(job, slot, log), std::make_unique<JsonFormat>(),
           std::make_unique<sql::SqlSink>(std::move(settings), make_database(job, sink), log)};
+}
+
+void require_recovery_tables(sql::SqlSink& sink) {
+  if (sink.migrate(false).empty()) return;
+  throw Error(Fault::fatal, "the recovery tables in " + sink.database().name() +
+                                " are missing or older than this program: `sluice migrate` or `sluice run` makes them");
+}
+
+std::unique_ptr<LetterOutbox> wire_outbox(const format::Job& job, const Log& log) {
+  if (on_bad_record(job.errors) != OnBadRecord::send) return nullptr;
+  return std::make_unique<kafka::LetterTopic>(kafka::LetterTopicConfig{
+      job.source.kafka.bootstrap_servers, job.errors.deadletter.topic, job.name, job.source.kafka.properties, log});
 }
 
 JobSettings job_settings(const format::Job& job, bool bounded, bool migrate) {
@@ -142,6 +185,9 @@ JobSettings job_settings(const format::Job& job, bool bounded, bool migrate) {
   settings.epochs = {job.checkpoint.interval, job.checkpoint.min_pause, job.checkpoint.rows_max,
                      job.checkpoint.bytes_max};
   settings.restart = restart(job.restart);
+  settings.on_bad_record = on_bad_record(job.errors);
+  settings.bad_share_max = job.errors.share_max;
+  settings.accept_lost_records = accepts_lost_records(job);
   settings.bounded = bounded;
   settings.migrate = migrate;
   return settings;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/slot.h"
+#include "core/api/dead_letter.h"
 #include "core/api/decoder.h"
 #include "core/api/log.h"
 #include "core/api/source.h"
@@ -19,6 +20,12 @@ struct Wiring {
   std::unique_ptr<Format> format;
   std::unique_ptr<sql::SqlSink> sink;
 };
+
+// Throws fatal when the job has not run on this database yet.
+void require_recovery_tables(sql::SqlSink& sink);
+
+// The topic of dead letters; nullptr: the job has none. Kept apart because only `run` needs it.
+std::unique_ptr<LetterOutbox> wire_outbox(const format::Job& job, const Log& log);
 
 // Connects to nothing. `slot` names this process within its group; nullptr for commands that do not join it.
 Wiring wire(const format::Job& job, const Slot* slot, const Log& log);

@@ -14,19 +14,9 @@ using namespace sluice;
 
 constexpr std::size_t records_per_poll = 10'000;
 
-// Knows one split; nothing else of it is used.
-class OneSplit : public SourceReader {
+class OneSplit : public SplitNames {
  public:
-  SourceEvent poll(std::size_t, std::chrono::milliseconds) override { return Idle{}; }
-  Positions start_positions(const std::vector<Split>&) override { return {}; }
-  void start(const Positions&) override {}
-  void release(const std::vector<Split>&) override {}
-  void pause() override {}
-  bool caught_up() const override { return true; }
-  Positions known_ends() const override { return {}; }
-  void committed(const Positions&) noexcept override {}
   const Split& split(SplitIndex) const override { return split_; }
-  void close() noexcept override {}
 
  private:
   Split split_{"orders", 0};

@@ -6,7 +6,7 @@ import unittest
 
 from sluice_it import process
 from sluice_it.case import PostgresCase, orders_table
-from sluice_it.process import DONE, FAILED, PROBLEM, USAGE
+from sluice_it.process import DONE, FAILED, USAGE
 
 
 class Usage(PostgresCase):
@@ -77,32 +77,6 @@ class Migrate(PostgresCase):
         self.assertTrue(applied)
         self.call("migrate", job_file)
         self.assertEqual(self.sql("select version, name from sluice_migrations order by version"), applied)
-
-
-class Check(PostgresCase):
-    def test_of_a_good_job(self):
-        self.sql(orders_table())
-        self.create_topic()
-        said = self.call("check", self.write_job(self.sink()))
-        self.assertIn("exactly-once", said)
-        self.assertNotIn("not-a-real-secret", said)
-        self.assertFalse(self.ledger_exists(), "check changed the database")
-
-    def test_of_an_upsert_without_unique_index(self):
-        self.sql(orders_table(key=""))
-        self.create_topic()
-        sink = self.sink(**{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]})
-        said = self.call("check", self.write_job(sink), code=PROBLEM)
-        self.assertIn("unique", said)
-
-    def test_of_a_missing_topic_and_server(self):
-        self.sql(orders_table())
-        self.assertIn(self.topic, self.call("check", self.write_job(self.sink()), code=PROBLEM))
-        self.create_topic()
-        sink = {**self.sink(), "connection.url": "postgresql://app:not-a-real-secret@127.0.0.1:9/nowhere"}
-        said = self.call("check", self.write_job(sink), code=PROBLEM)
-        self.assertIn("127.0.0.1", said)
-        self.assertNotIn("not-a-real-secret", said)
 
 
 class Status(PostgresCase):

@@ -60,6 +60,25 @@ class Loads(PostgresCase):
         self.assertEqual(len(expected), 60000)
         self.assert_clean(oracle.Audit(expected, oracle.postgres_rows(self.server, self.database)))
 
+    def test_tasks_that_upsert_the_same_keys_in_opposite_order(self):
+        """F69: they lock each other's rows; the server ends one transaction, and its epoch is replayed."""
+        self.sql(orders_table())
+        for partition in range(2):
+            numbers = range(40000) if partition == 0 else range(39999, -1, -1)
+            produce.lines(self.kafka, self.topic, partition, [produce.order(n) for n in numbers])
+        sink = self.sink(**{"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]})
+        self.run_bounded(self.write_job(sink, parallelism=2))
+        expected = {row[0]: row for row in oracle.topic_rows(self.kafka, self.topic)}
+        self.assert_clean(oracle.Audit(expected.values(), oracle.postgres_rows(self.server, self.database)))
+
+    def test_topic_with_dots(self):
+        """F100: a name with dots is a name, unless there is such a schema and table."""
+        self.topic += ".orders.v1"
+        self.create_topic()
+        self.produce(1000)
+        self.run_bounded(self.write_job(self.sink("${topic}")))
+        self.assertEqual(self.audit_orders(self.topic), 1000)
+
     def test_upsert_of_distinct_keys(self):
         self.sql(orders_table())
         self.produce(RECORDS)

@@ -9,16 +9,10 @@
 
 #include "core/api/source.h"
 #include "core/model/batch.h"
+#include "core/model/reject.h"
 #include "core/model/schema.h"
 
 namespace sluice {
-
-// A record that does not decode is expected, so it is a value.
-struct Reject {
-  Origin origin;
-  std::string field;   // path of the field, empty: the record as a whole
-  std::string reason;  // says what is wrong, never what the value was
-};
 
 // One per task and table, used by that task's thread only.
 class Decoder {
@@ -35,8 +29,8 @@ class Format {
  public:
   virtual ~Format() = default;
 
-  // `names` tells the split behind a record's index, for cells like @topic; it outlives the decoder.
-  virtual std::unique_ptr<Decoder> decoder(const RowShape& shape, const SourceReader& names) = 0;
+  // `names` serves cells like @topic; it outlives the decoder.
+  virtual std::unique_ptr<Decoder> decoder(const RowShape& shape, const SplitNames& names) = 0;
 
   // Top-level fields of a sample in the order of their first appearance, each with the narrowest kind that holds all
   // its values: integer, real, boolean, json, else text. Records that do not decode are passed over. Fields that are

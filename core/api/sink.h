@@ -7,11 +7,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/api/dead_letter.h"
 #include "core/model/batch.h"
 #include "core/model/ids.h"
+#include "core/model/reject.h"
 #include "core/model/schema.h"
 
 namespace sluice {
@@ -26,7 +29,18 @@ struct Claim {
 };
 using Claims = std::map<Split, Claim>;
 
-// One compare-and-set of the ledger: only a row that still says (generation, from) is moved to `to`.
+// What the ledger says of a split.
+struct Known {
+  std::int64_t position = 0;
+  Generation generation{};
+  std::string topic_id;        // of the topic that the position belongs to; empty: not known
+  bool moved_by_hand = false;  // and not taken over since
+
+  bool operator==(const Known&) const = default;
+};
+
+// One compare-and-set of the ledger: only a row that still says (generation, from) is moved to `to`, which is behind
+// `from` but for a log that has lost its end.
 struct Move {
   Split split;
   Generation generation{};
@@ -43,29 +57,36 @@ struct Cut {
 };
 
 enum class WriteMode {
-  streaming,  // as fast as the sink can; a bad row may be noticed only at commit(), and not which one
-  isolating,  // every row is on the server, or thrown as BadRecord with its origin, when write() returns
+  streaming,  // as fast as the sink can; that the server refuses a row may be noticed only at commit(), as an Error
+              // (bad_record) that does not say which one
+  isolating,  // every row is on the server, or among the rejects, when write() returns
 };
 
-// One per task, used by that task's thread only. Life: take_over, { write*, commit | abort }*, release.
-// Errors: retryable, in_doubt, bad_record, fenced, fatal. After any but a BadRecord thrown by write() in isolating mode
-// the writer is good for nothing but its destructor, which rolls an open epoch back.
+// One per task, used by that task's thread only. Life: take_over, { (write | set_aside)*, commit | abort }*, release.
+// Errors: retryable, in_doubt, bad_record, fenced, fatal. After any of them the writer is good for nothing but its
+// destructor, which rolls an open epoch back.
 class SinkWriter {
  public:
   virtual ~SinkWriter() = default;
 
-  // The ledger's positions of those of the splits that it knows. Changes nothing.
-  virtual Positions known(const std::vector<Split>& splits) = 0;
+  // Those of the splits that the ledger knows. Changes nothing.
+  virtual std::map<Split, Known> known(const std::vector<Split>& splits) = 0;
 
   // Raises the generation of each split and returns where it goes on: the ledger's position, or for a split that the
   // ledger does not know the one given here, which is then in the ledger. Waits for a commit of the old owner that is
   // in flight, and ends the sessions of an owner that did not release the split. No epoch may be open.
   // `held` are claims that this process still believes in: a split whose generation another process has grown since
   // throws fenced. One that grew by this process's own last try, whose answer was lost, is taken over again.
-  virtual Claims take_over(const Positions& starts, const Claims& held) = 0;
+  // `topics` are remembered with the positions.
+  virtual Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) = 0;
 
-  // Adds rows to the open epoch; the first call opens it. Keeps nothing of the batch.
-  virtual void write(const std::string& topic, const Batch& batch, WriteMode mode) = 0;
+  // Adds rows to the open epoch; the first call opens it. Keeps nothing of the batch. Rows that cannot be written are
+  // left out and appended to `rejects`: in either mode those that the sink refuses without asking the server.
+  virtual void write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) = 0;
+
+  // Adds letters to the open epoch: they are there if and only if its rows are. A letter of the same record is
+  // replaced.
+  virtual void set_aside(std::span<const DeadLetter> letters) = 0;
 
   // Ends the epoch: rows, then the ledger by compare-and-set, then commit. On return all of it is durable; a ledger
   // that does not say what the cut expects throws fenced or retryable, and nothing of the epoch is left.

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/api/finding.h"
 #include "core/model/ids.h"
 
 namespace sluice {
@@ -40,6 +41,14 @@ struct Reached {
   SplitIndex split = 0;
   std::int64_t offset = 0;
 };
+// The log does not hold the split's position: its first records up to `begin` were deleted, or it ends at `end`, before
+// the position. The split brings nothing until start() has named another one.
+struct Lost {
+  SplitIndex split = 0;
+  std::int64_t position = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
 // The splits are this reader's from now on. They bring nothing until start() has named their positions.
 struct Assigned {
   std::vector<Split> splits;
@@ -50,18 +59,31 @@ struct Revoked {
   std::vector<Split> splits;
   bool lost = false;
 };
-using SourceEvent = std::variant<Idle, Records, Reached, Assigned, Revoked>;
+using SourceEvent = std::variant<Idle, Records, Reached, Lost, Assigned, Revoked>;
+
+// The names behind the short numbers that records carry.
+class SplitNames {
+ public:
+  virtual ~SplitNames() = default;
+  // Valid as long as the object.
+  virtual const Split& split(SplitIndex index) const = 0;
+};
 
 // One per task, used by that task's thread only. Errors: Error(retryable | fenced | fatal).
-class SourceReader {
+class SourceReader : public SplitNames {
  public:
-  virtual ~SourceReader() = default;
-
   // At most `records_max` records; waits no longer than `wait_max` for the first one.
   virtual SourceEvent poll(std::size_t records_max, std::chrono::milliseconds wait_max) = 0;
 
   // Where a split begins that the sink does not know, by the job's start mode.
   virtual Positions start_positions(const std::vector<Split>& splits) = 0;
+
+  // What committed() has told the group at any time, by whatever process; nothing for splits that it knows nothing of.
+  // A witness against a ledger that was lost, never a position to go on from.
+  virtual Positions group_positions(const std::vector<Split>&) { return {}; }
+
+  // Of these splits' topics, where the source has such ids.
+  virtual TopicIds topic_ids(const std::vector<Split>&) { return {}; }
 
   // Reads these assigned splits from these positions on, whatever was read of them before: the answer to Assigned,
   // and the seek of a restart. Records that were read ahead are dropped.
@@ -86,9 +108,6 @@ class SourceReader {
   // After an Error: this reader is good for nothing but close(), a new one must be opened.
   virtual bool broken() const { return false; }
 
-  // The name behind an index of this reader. Valid as long as the reader.
-  virtual const Split& split(SplitIndex index) const = 0;
-
   // Orderly end: waits until advisory positions are out, then leaves. No other call may follow.
   virtual void close() noexcept = 0;
 };
@@ -104,6 +123,9 @@ class Source {
   virtual Positions end_positions() = 0;
   // First offset of every split that still exists, now.
   virtual Positions begin_positions() = 0;
+
+  // For `check`: what is worth knowing before the job runs. Changes nothing.
+  virtual Findings inspect() { return {}; }
 };
 
 }  // namespace sluice

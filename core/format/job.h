@@ -26,6 +26,8 @@ enum class PkMode { none, kafka, record_key, record_value, record_header };
 enum class CommitProtocol { ledger, prepared, wal, none };
 enum class RestartStrategy { exponential_delay, fixed_delay, failure_rate, none };
 enum class Tolerance { none, all };
+// What to do when the log, the ledger or the table is not what it was.
+enum class OnLostRecords { fail, skip };
 
 // Each as the job file spells it.
 std::string_view to_string(Guarantee value);
@@ -39,6 +41,7 @@ std::string_view to_string(PkMode value);
 std::string_view to_string(CommitProtocol value);
 std::string_view to_string(RestartStrategy value);
 std::string_view to_string(Tolerance value);
+std::string_view to_string(OnLostRecords value);
 
 struct KafkaSourceConfig {
   std::string bootstrap_servers;
@@ -47,8 +50,9 @@ struct KafkaSourceConfig {
   std::string group_id;
   // Where a split begins that the ledger does not know; for the others the ledger alone decides.
   StartMode start_mode = StartMode::earliest_offset;
-  std::int64_t start_timestamp_ms = 0;                 // StartMode::timestamp
-  Positions start_offsets;                             // StartMode::specific_offsets
+  std::int64_t start_timestamp_ms = 0;  // StartMode::timestamp
+  Positions start_offsets;              // StartMode::specific_offsets
+  OnLostRecords on_lost_records = OnLostRecords::fail;
   std::chrono::milliseconds discovery_interval{5000};  // 0: new partitions are not looked for
   std::map<std::string, std::string> properties;       // for librdkafka, not checked here; may hold secrets
 };
@@ -116,6 +120,7 @@ struct DeadLetterConfig {
 struct ErrorsConfig {
   Tolerance tolerance = Tolerance::none;
   DeadLetterConfig deadletter;
+  double share_max = 0.5;  // of the last records; more bad ones than that stop the job
 };
 
 struct Job {

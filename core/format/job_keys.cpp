@@ -24,6 +24,7 @@ constexpr std::array source_keys{
     kafka_key("scan.startup.timestamp-millis"),
     kafka_key("scan.startup.specific-offsets", Holds::map),
     kafka_key("partition.discovery.interval"),
+    kafka_key("on.lost.records"),
     kafka_key("properties", Holds::map),
     Key{.name = "path", .only_for = "file"},
     Key{"value.format"},
@@ -61,7 +62,7 @@ constexpr std::array restart_keys{
 };
 constexpr Section restart_section{restart_keys};
 
-constexpr std::array errors_keys{Key{"tolerance"}, Key{"deadletter"}};
+constexpr std::array errors_keys{Key{"tolerance"}, Key{"deadletter"}, Key{"max.share"}};
 constexpr Section errors_section{errors_keys};
 
 constexpr std::array top_keys{

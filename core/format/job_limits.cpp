@@ -31,8 +31,6 @@ constexpr std::array limits{
     Limit{"sink.auto.evolve", "false", "set it to false, and add new columns with ALTER TABLE"},
     Limit{"sink.commit.protocol", "ledger", "use ledger, which gives exactly-once on any database"},
     Limit{"checkpoint.tolerable.failures", "0", "set it to 0; the restart strategy handles failures"},
-    Limit{"errors.tolerance", "none", "use none: the job stops at a bad record and names it"},
-    Limit{"errors.deadletter", "table, none", "use table"},
 };
 
 bool is_available(const Limit& limit, std::string_view value) {

@@ -35,8 +35,6 @@ TEST_F(JobLimits, EachOfThem) {
   top(R"("delivery.guarantee": "at-most-once")", "delivery.guarantee");
   top(R"("transforms": [{}])", "transforms");
   top(R"("checkpoint": {"tolerable.failures": 1})", "checkpoint.tolerable.failures");
-  top(R"("errors": {"tolerance": "all"})", "errors.tolerance");
-  top(R"("errors": {"deadletter": "topic:bad"})", "errors.deadletter");
   for (const auto* format : {"json-schema", "debezium-json", "avro", "csv", "string", "raw"}) {
     source(R"("value.format": ")" + std::string(format) + '"', "source.value.format");
   }

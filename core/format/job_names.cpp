@@ -48,4 +48,8 @@ std::string_view to_string(Tolerance value) {
   return text_of(tolerance_names, value);
 }
 
+std::string_view to_string(OnLostRecords value) {
+  return text_of(on_lost_records_names, value);
+}
+
 }  // namespace sluice::format

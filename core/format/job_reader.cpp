@@ -43,6 +43,7 @@ void read_kafka(SectionReader& section, const std::string& job_name, KafkaSource
   section.choice("scan.startup.mode", start_mode_names, kafka.start_mode);
   section.whole("scan.startup.timestamp-millis", 0, std::numeric_limits<std::int64_t>::max(), kafka.start_timestamp_ms);
   read_start_offsets(section, kafka.start_offsets);
+  section.choice("on.lost.records", on_lost_records_names, kafka.on_lost_records);
   section.duration("partition.discovery.interval", Zero::allowed, kafka.discovery_interval);
   kafka.properties = section.text_map("properties");
 }
@@ -159,6 +160,7 @@ void read_restart(SectionReader section, RestartConfig& restart) {
 
 void read_errors(SectionReader section, ErrorsConfig& errors) {
   section.choice("tolerance", tolerance_names, errors.tolerance);
+  section.share("max.share", errors.share_max);
   constexpr std::string_view topic_prefix = "topic:";
   std::string deadletter = "table";
   section.text("deadletter", deadletter);

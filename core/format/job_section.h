@@ -62,6 +62,8 @@ class SectionReader {
   void whole(std::string_view key, std::int64_t min, std::int64_t max, Number& into) {
     if (const auto number = whole_between(key, min, max)) into = static_cast<Number>(*number);
   }
+  // Above 0 and at most 1.
+  void share(std::string_view key, double& into);
   // `word` leaves nothing in it.
   void whole_or(std::string_view key, std::string_view word, std::int64_t min, std::int64_t max,
                 std::optional<std::uint64_t>& into);

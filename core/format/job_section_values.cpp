@@ -1,5 +1,6 @@
 // The getters of SectionReader for single values, lists and maps of them.
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -110,6 +111,21 @@ void SectionReader::whole_or(std::string_view key, std::string_view word, std::i
                             std::string(word) + '"');
   }
   into = static_cast<std::uint64_t>(*number);
+}
+
+void SectionReader::share(std::string_view key, double& into) {
+  const auto* node = find(key, Holds::value);
+  if (node == nullptr) return;
+  const auto found = scalar(*node, key, "a number");
+  if (!found) return;
+  double number = 0;
+  const char* const end = found->value.data() + found->value.size();
+  const auto parsed = std::from_chars(found->value.data(), end, number);
+  if (!found->typed || parsed.ec != std::errc() || parsed.ptr != end || !(number > 0) || number > 1) {
+    return problem(key, "must be a number above 0 and at most 1, without quotes, such as 0.01");
+  }
+  saw(key, *node, found->value);
+  into = number;
 }
 
 void SectionReader::duration(std::string_view key, Zero zero, std::chrono::milliseconds& into) {

@@ -33,7 +33,7 @@ std::string_view kind_of(char first_byte) {
 
 }  // namespace
 
-JsonDecoder::JsonDecoder(const RowShape& shape, const SourceReader& names)
+JsonDecoder::JsonDecoder(const RowShape& shape, const SplitNames& names)
     : RecordDecoder(shape, names), fields_(wanted_fields(shape)) {}
 
 std::optional<Refusal> JsonDecoder::decode_value(std::string_view value, std::span<Value> cells, Arena& arena) {

@@ -15,7 +15,7 @@ namespace sluice {
 
 class JsonDecoder : public RecordDecoder {
  public:
-  JsonDecoder(const RowShape& shape, const SourceReader& names);
+  JsonDecoder(const RowShape& shape, const SplitNames& names);
 
  private:
   // One record on its way.

@@ -13,19 +13,10 @@
 
 namespace sluice::testing {
 
-// A reader that only knows the names of two splits: orders-3 and orders_archive-0.
-class SplitNames : public SourceReader {
+// Two splits: orders-3 and orders_archive-0.
+class TwoSplits : public SplitNames {
  public:
-  SourceEvent poll(std::size_t, std::chrono::milliseconds) override { return Idle{}; }
-  Positions start_positions(const std::vector<Split>&) override { return {}; }
-  void start(const Positions&) override {}
-  void release(const std::vector<Split>&) override {}
-  void pause() override {}
-  bool caught_up() const override { return true; }
-  Positions known_ends() const override { return {}; }
-  void committed(const Positions&) noexcept override {}
   const Split& split(SplitIndex index) const override { return splits_.at(index); }
-  void close() noexcept override {}
 
  private:
   std::vector<Split> splits_{{"orders", 3}, {"orders_archive", 0}};
@@ -63,7 +54,7 @@ class JsonDecoding {
   std::vector<Reject> rejects;
 
  private:
-  SplitNames names_;
+  TwoSplits names_;
   JsonFormat format_;
   std::unique_ptr<Decoder> decoder_;
   std::int64_t next_offset_ = 0;

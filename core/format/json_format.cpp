@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-std::unique_ptr<Decoder> JsonFormat::decoder(const RowShape& shape, const SourceReader& names) {
+std::unique_ptr<Decoder> JsonFormat::decoder(const RowShape& shape, const SplitNames& names) {
   return std::make_unique<JsonDecoder>(shape, names);
 }
 

@@ -16,7 +16,7 @@ namespace sluice {
 // infer() may be called from any thread; decoders as core/api/decoder.h says.
 class JsonFormat : public Format {
  public:
-  std::unique_ptr<Decoder> decoder(const RowShape& shape, const SourceReader& names) override;
+  std::unique_ptr<Decoder> decoder(const RowShape& shape, const SplitNames& names) override;
 
   // Integers beyond int64 make a field decimal, a fraction or an exponent makes it real, both together decimal.
   std::vector<Field> infer(std::span<const Record> sample) override;

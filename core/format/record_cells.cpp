@@ -41,7 +41,7 @@ std::size_t room_for(std::span<const Record> records) {
 
 }  // namespace
 
-MetadataCells::MetadataCells(const RowShape& shape, const SourceReader& names) : names_(names) {
+MetadataCells::MetadataCells(const RowShape& shape, const SplitNames& names) : names_(names) {
   for (std::size_t index = 0; index < shape.cells.size(); ++index) {
     const auto& source = shape.cells[index];
     if (source.from == CellSource::From::value_path) continue;
@@ -93,7 +93,7 @@ Text MetadataCells::topic(SplitIndex split, Arena& arena) {
   return Text{topic_};
 }
 
-RecordDecoder::RecordDecoder(const RowShape& shape, const SourceReader& names)
+RecordDecoder::RecordDecoder(const RowShape& shape, const SplitNames& names)
     : columns_(shape.cells.size()), metadata_(shape, names) {}
 
 void RecordDecoder::decode(std::span<const Record> records, Batch& rows, std::vector<Reject>& rejects) {

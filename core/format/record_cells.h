@@ -26,7 +26,7 @@ struct Refusal {
 class MetadataCells {
  public:
   // `names` outlives it.
-  MetadataCells(const RowShape& shape, const SourceReader& names);
+  MetadataCells(const RowShape& shape, const SplitNames& names);
 
   // The next records go into another batch, or into one that was cleared.
   void begin_batch() { topic_ = {}; }
@@ -42,7 +42,7 @@ class MetadataCells {
 
   Text topic(SplitIndex split, Arena& arena);
 
-  const SourceReader& names_;
+  const SplitNames& names_;
   std::vector<Cell> cells_;
   SplitIndex topic_split_ = 0;
   std::string_view topic_;  // of topic_split_, in the batch's arena; empty: not copied yet
@@ -54,7 +54,7 @@ class RecordDecoder : public Decoder {
   void decode(std::span<const Record> records, Batch& rows, std::vector<Reject>& rejects) final;
 
  protected:
-  RecordDecoder(const RowShape& shape, const SourceReader& names);
+  RecordDecoder(const RowShape& shape, const SplitNames& names);
 
   // Fills the cells that come from the value; all cells are NULL before. `value` lies in the batch's arena, so that
   // cells may point into it, and a 0 byte that can be read lies behind it.

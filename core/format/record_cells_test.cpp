@@ -95,7 +95,7 @@ TEST(RecordCells, TombstonesAndImpossibleTimestampsAreRejected) {
 }
 
 TEST(RecordCells, ABatchOfAnotherShapeIsAnError) {
-  testing::SplitNames names;
+  testing::TwoSplits names;
   const auto decoder = JsonFormat().decoder(testing::shape_of({"a", "b"}), names);
   Batch rows(3);
   std::vector<Reject> rejects;

@@ -23,10 +23,4 @@ std::string_view to_string(Fault fault) {
 Error::Error(Fault fault, const std::string& what, std::string code)
     : std::runtime_error(what), fault_(fault), code_(std::move(code)) {}
 
-BadRecord::BadRecord(Origin origin, std::string column, std::string reason, std::string code)
-    : Error(Fault::bad_record, column.empty() ? reason : "column " + column + ": " + reason, std::move(code)),
-      origin_(origin),
-      column_(std::move(column)),
-      reason_(std::move(reason)) {}
-
 }  // namespace sluice

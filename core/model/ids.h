@@ -39,6 +39,9 @@ std::string to_string(const Split& split, std::int64_t offset);
 // The first offset of each split that is NOT consumed: always "next", never "last".
 using Positions = std::map<Split, std::int64_t>;
 
+// What a topic is called by its broker besides its name: another one when it is deleted and created again.
+using TopicIds = std::map<std::string, std::string>;
+
 // Short number that a reader gives a split when it first sees it; rows carry it instead of the name.
 using SplitIndex = std::uint32_t;
 

@@ -92,7 +92,7 @@ std::chrono::milliseconds EpochMachine::patience(Time now, std::chrono::millisec
 Cut EpochMachine::cut() {
   require(state_ == State::open, "a cut was asked for without an open epoch");
   Cut cut;
-  cut.epoch = sluice::next(last_epoch_);
+  cut.epoch = next_epoch();
   for (const auto& [split, owned] : owned_) {
     require(owned.next_ >= owned.claim_.position, "a position went backwards");
     if (owned.moved()) cut.moves.push_back({split, owned.claim_.generation, owned.claim_.position, owned.next_});
@@ -100,6 +100,16 @@ Cut EpochMachine::cut() {
   require(!cut.moves.empty(), "an epoch ended without a move");
   state_ = State::closing;
   return cut;
+}
+
+Cut EpochMachine::rewind(const Split& split, std::int64_t to) {
+  require(state_ == State::idle, "a split was rewound while an epoch was open");
+  const auto found = owned_.find(split);
+  require(found != owned_.end(), "a split was rewound that is not owned");
+  OwnedSplit& owned = found->second;
+  owned.next_ = to;
+  state_ = State::closing;
+  return {next_epoch(), {{split, owned.claim_.generation, owned.claim_.position, to}}};
 }
 
 void EpochMachine::committed(const Cut& cut, Time now) {

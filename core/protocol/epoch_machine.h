@@ -93,9 +93,14 @@ class EpochMachine {
   // Ends the open epoch. Exactly one of committed() and rolled_back() must follow.
   Cut cut();
   void committed(const Cut& cut, Time now);
+  // A cut that moves an owned split to a position that may be behind its own: its log is not what it was. Not while an
+  // epoch is open; committed() or rolled_back() must follow as after cut().
+  Cut rewind(const Split& split, std::int64_t to);
   // Also from `open` and `idle`.
   void rolled_back();
 
+  // The number that the open epoch will have.
+  Epoch next_epoch() const { return sluice::next(last_epoch_); }
   std::uint64_t rows() const { return rows_; }
   std::uint64_t bytes() const { return bytes_; }
   // Every owned split has come to its bound.

@@ -42,8 +42,15 @@ class Job::Worker {
   std::thread thread_;
 };
 
-Job::Job(const JobSettings& settings, Source& source, Format& format, Sink& sink, Clock& clock, Log log)
-    : settings_(settings), source_(source), format_(format), sink_(sink), clock_(clock), log_(std::move(log)) {
+Job::Job(const JobSettings& settings, Source& source, Format& format, Sink& sink, Clock& clock, Log log,
+         LetterOutbox* outbox)
+    : settings_(settings),
+      source_(source),
+      format_(format),
+      sink_(sink),
+      clock_(clock),
+      log_(std::move(log)),
+      outbox_(outbox) {
   for (std::size_t number = 0; number < settings_.parallelism; ++number) {
     progress_.push_back(std::make_unique<TaskProgress>());
   }
@@ -69,8 +76,15 @@ std::optional<Error> Job::run() {
   if (failed) return failed;
   if (wish_ != Task::Wish::go_on) return std::nullopt;
   for (std::size_t number = 0; number < settings_.parallelism; ++number) {
-    const TaskSettings task{number, settings_.epochs, settings_.restart, ends_, TaskSettings{}.batch_rows_max};
-    const TaskParts parts{source_, format_, sink_, clock_, log_, *progress_[number]};
+    TaskSettings task;
+    task.number = number;
+    task.epochs = settings_.epochs;
+    task.restart = settings_.restart;
+    task.ends = ends_;
+    task.on_bad_record = settings_.on_bad_record;
+    task.bad_share_max = settings_.bad_share_max;
+    task.accept_lost_records = settings_.accept_lost_records;
+    const TaskParts parts{source_, format_, sink_, clock_, log_, *progress_[number], outbox_};
     workers_.push_back(std::make_unique<Worker>(*this, task, parts, std::move(readers[number])));
   }
   watch();
@@ -136,16 +150,26 @@ bool Job::all_drained() const {
 
 // The ledger decides whether a bounded run is done: some of its splits may be another process's to finish.
 bool Job::reached_ends() const {
-  const Positions ledger = [&]() -> Positions {
-    try {
-      return sink_.positions();
-    } catch (const Error&) {
-      return {};  // asked again soon
+  try {
+    const Positions ledger = sink_.positions();
+    bool beyond = false;
+    for (const auto& [split, end] : *ends_) {
+      const auto position = ledger.find(split);
+      if (position == ledger.end() || position->second < end) return false;
+      beyond = beyond || position->second > end;
     }
-  }();
-  return std::all_of(ends_->begin(), ends_->end(), [&](const auto& end) {
+    return !beyond || !ahead_of_log(ledger);
+  } catch (const Error&) {
+    return false;  // asked again soon
+  }
+}
+
+// A ledger that is ahead of a log's end is no end reached: the task that reads the split will hear of it soon.
+bool Job::ahead_of_log(const Positions& ledger) const {
+  const Positions now = source_.end_positions();
+  return std::any_of(now.begin(), now.end(), [&](const auto& end) {
     const auto position = ledger.find(end.first);
-    return position != ledger.end() && position->second >= end.second;
+    return position != ledger.end() && position->second > end.second;
   });
 }
 

@@ -29,13 +29,17 @@ struct JobSettings {
   EpochLimits epochs;
   RestartSettings restart;
   bool bounded = false;
+  OnBadRecord on_bad_record = OnBadRecord::stop;
+  double bad_share_max = 1;
+  bool accept_lost_records = false;
   bool migrate = true;  // create or upgrade the recovery tables before the first epoch
 };
 
 class Job {
  public:
   // Everything is borrowed and outlives the job.
-  Job(const JobSettings& settings, Source& source, Format& format, Sink& sink, Clock& clock, Log log);
+  Job(const JobSettings& settings, Source& source, Format& format, Sink& sink, Clock& clock, Log log,
+      LetterOutbox* outbox = nullptr);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -56,6 +60,7 @@ class Job {
   void watch();
   bool all_drained() const;
   bool reached_ends() const;
+  bool ahead_of_log(const Positions& ledger) const;
   bool wait_for(std::chrono::milliseconds delay);
   void notice();
 
@@ -65,6 +70,7 @@ class Job {
   Sink& sink_;
   Clock& clock_;
   Log log_;
+  LetterOutbox* outbox_;
   std::optional<Positions> ends_;
   std::vector<std::unique_ptr<TaskProgress>> progress_;
   std::vector<std::unique_ptr<Worker>> workers_;

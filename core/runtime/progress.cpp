@@ -27,6 +27,7 @@ std::size_t TaskProgress::splits() const {
 void Progress::add(const TaskProgress& task) {
   rows += task.rows;
   bytes += task.bytes;
+  letters += task.letters;
   epochs += task.epochs;
   restarts += task.restarts;
   last_epoch = std::max<std::uint64_t>(last_epoch, task.last_epoch);

@@ -13,7 +13,8 @@ namespace sluice {
 class TaskProgress {
  public:
   std::atomic<std::uint64_t> rows{0};
-  std::atomic<std::uint64_t> bytes{0};  // of record values
+  std::atomic<std::uint64_t> bytes{0};    // of record values
+  std::atomic<std::uint64_t> letters{0};  // bad records that were put aside, or passed over where the job says so
   std::atomic<std::uint64_t> epochs{0};
   std::atomic<std::uint64_t> restarts{0};
   std::atomic<std::uint64_t> last_epoch{0};
@@ -33,6 +34,7 @@ class TaskProgress {
 struct Progress {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t letters = 0;
   std::uint64_t epochs = 0;
   std::uint64_t restarts = 0;
   std::uint64_t last_epoch = 0;

@@ -33,6 +33,35 @@ std::uint64_t value_bytes(std::span<const Record> records) {
   return bytes;
 }
 
+// The job is not to go on without this record.
+class BadRecord final : public Error {
+ public:
+  BadRecord(const std::string& place, const Reject& reject)
+      : Error(Fault::bad_record, place + ": " + reject.text(), reject.code) {}
+};
+
+const Record& record_of(const Reject& reject, std::span<const Record> records) {
+  const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
+    return record.split == reject.origin.split && record.offset == reject.origin.offset;
+  });
+  if (found == records.end()) throw Error(Fault::fatal, "internal: a record was refused that was not written");
+  return *found;
+}
+
+DeadLetter letter_from(const Record& record, const Split& split, const Reject& reject) {
+  DeadLetter letter;
+  letter.split = split;
+  letter.offset = record.offset;
+  letter.timestamp_ms = record.timestamp_ms;
+  if (record.key) letter.key = *record.key;
+  if (record.value) letter.value = *record.value;
+  for (const Header& header : record.headers) letter.headers.emplace_back(header.name, header.value);
+  letter.of = reject.of;
+  letter.code = reject.code;
+  letter.message = reject.text();
+  return letter;
+}
+
 }  // namespace
 
 Task::Task(const TaskSettings& settings, const TaskParts& parts, std::unique_ptr<SourceReader> reader)
@@ -40,7 +69,8 @@ Task::Task(const TaskSettings& settings, const TaskParts& parts, std::unique_ptr
       parts_(parts),
       machine_(settings.epochs),
       restarts_(settings.restart),
-      reader_(std::move(reader)) {}
+      reader_(std::move(reader)),
+      bad_share_(settings.bad_share_max) {}
 
 Task::~Task() = default;
 
@@ -115,12 +145,28 @@ void Task::write_run(const std::string& topic, std::span<const Record> run) {
     to.batch->clear();
     rejects_.clear();
     to.decoder->decode(records, *to.batch, rejects_);
-    if (!rejects_.empty()) throw BadRecord(rejects_.front().origin, rejects_.front().field, rejects_.front().reason);
     if (!to.batch->empty()) {
-      writer_->write(topic, *to.batch, isolate_until_ ? WriteMode::isolating : WriteMode::streaming);
+      writer_->write(topic, *to.batch, isolation_.on() ? WriteMode::isolating : WriteMode::streaming, rejects_);
     }
+    if (!rejects_.empty()) take_rejects(records);
   }
   machine_.consumed(records.size(), value_bytes(records), parts_.clock.now());
+}
+
+void Task::take_rejects(std::span<const Record> records) {
+  std::vector<DeadLetter> letters;
+  for (const Reject& reject : rejects_) {
+    const Split& split = reader_->split(reject.origin.split);
+    const std::string place = to_string(split, reject.origin.offset);
+    if (settings_.on_bad_record == OnBadRecord::stop) throw BadRecord(place, reject);
+    if (!reject.code.empty()) isolation_.found();
+    if (letters_++ == 0) first_letter_ = place + ": " + reject.text();
+    if (settings_.on_bad_record == OnBadRecord::drop) continue;
+    letters.push_back(letter_from(record_of(reject, records), split, reject));
+    letters.back().epoch = machine_.next_epoch();
+  }
+  if (settings_.on_bad_record == OnBadRecord::set_aside) writer_->set_aside(letters);
+  if (settings_.on_bad_record == OnBadRecord::send) parts_.outbox->send(letters);
 }
 
 Task::Lane& Task::lane(const std::string& topic, std::span<const Record> sample) {
@@ -144,91 +190,18 @@ void Task::handle(const Reached& event) {
   }
 }
 
-void Task::handle(const Assigned& event) {
-  assigned_.insert(event.splits.begin(), event.splits.end());
-  fault_point("task.assigned");
-  if (!writer_) return;  // taken over when the task resumes
-  if (machine_.open()) commit_epoch();
-  take_over_assigned();
-}
-
-// Takes over what the reader was assigned and this task does not own yet; after a failure, when it is not certain what
-// the ledger says, everything.
-void Task::take_over_assigned() {
-  Claims held = machine_.claims();
-  held.insert(held_before_.begin(), held_before_.end());
-  std::vector<Split> wanted;
-  for (const auto& split : assigned_) {
-    if (reclaim_all_ || !held.contains(split)) wanted.push_back(split);
-  }
-  if (wanted.empty()) return;
-  Positions starts = writer_->known(wanted);
-  std::vector<Split> unknown;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(unknown),
-               [&](const Split& split) { return !starts.contains(split); });
-  if (!unknown.empty()) starts.merge(reader_->start_positions(unknown));
-  // A generation that grew may be the work of this task's own last try, whose answer was lost.
-  if (take_over_in_doubt_) held.clear();
-  const Claims claims = take_over(starts, held);
-  machine_.own(claims);
-  held_before_.clear();
-  reclaim_all_ = false;
-  by_index_.clear();
-  Positions from;
-  for (const auto& [split, claim] : claims) {
-    from.emplace(split, claim.position);
-    if (!settings_.ends) continue;
-    const auto end = settings_.ends->find(split);
-    machine_.find(split)->bound(end == settings_.ends->end() ? 0 : end->second);
-  }
-  fault_point("task.before_seek");
-  reader_->start(from);
-  report();
-}
-
-Claims Task::take_over(const Positions& starts, const Claims& held) {
-  try {
-    Claims claims = writer_->take_over(starts, held);
-    take_over_in_doubt_ = false;
-    return claims;
-  } catch (const Error& error) {
-    take_over_in_doubt_ = take_over_in_doubt_ || error.fault() == Fault::in_doubt;
-    throw;
-  }
-}
-
-void Task::handle(const Revoked& event) {
-  std::exception_ptr failed;
-  Claims leaving;
-  const Claims claims = machine_.claims();
-  for (const auto& split : event.splits) {
-    if (const auto claim = claims.find(split); claim != claims.end()) leaving.insert(*claim);
-    assigned_.erase(split);
-  }
-  try {
-    if (event.lost) {
-      if (machine_.open()) throw Error(Fault::retryable, "the group gave partitions of this task to another member");
-    } else if (writer_) {
-      if (machine_.open()) commit_epoch();
-      fault_point("task.before_release");
-      if (!leaving.empty()) writer_->release(leaving);
-    }
-  } catch (const Error&) {
-    // The splits must leave all the same, or the whole group waits. What the epoch held is read again by their next
-    // owner.
-    failed = std::current_exception();
-    give_up_epoch();
-  }
-  machine_.disown(event.splits);
-  by_index_.clear();
-  reader_->release(event.splits);
-  report();
-  if (failed) std::rethrow_exception(failed);
-}
-
 void Task::commit_epoch() {
   const std::uint64_t rows = machine_.rows();
   const std::uint64_t bytes = machine_.bytes();
+  const std::uint64_t letters = letters_;
+  if (bad_share_.exceeded(rows, letters)) {
+    throw Error(Fault::fatal,
+                "too many records cannot be written: " + std::to_string(letters) + " of " + std::to_string(rows) +
+                    " in this epoch, more than errors.max.share allows. The first: " + first_letter_ +
+                    ". Nothing of the epoch was written. Mend the job, the table or the producer, or raise "
+                    "errors.max.share");
+  }
+  if (letters > 0 && parts_.outbox != nullptr) parts_.outbox->flush();
   const Cut cut = machine_.cut();
   writer_->commit(cut);
   machine_.committed(cut, parts_.clock.now());
@@ -237,25 +210,35 @@ void Task::commit_epoch() {
   Positions positions;
   for (const auto& move : cut.moves) positions.emplace(move.split, move.to);
   reader_->committed(positions);
-  parts_.progress.rows += rows;
+  if (letters > 0) log_letters(letters);
+  bad_share_.committed(rows, letters);
+  letters_ = 0;
+  parts_.progress.rows += rows - letters;
+  parts_.progress.letters += letters;
   parts_.progress.bytes += bytes;
   ++parts_.progress.epochs;
   parts_.progress.last_epoch = number(cut.epoch);
   report();
-  if (isolate_until_) {
-    const Positions reached = machine_.ledger_positions();
-    const bool passed = std::all_of(isolate_until_->begin(), isolate_until_->end(), [&](const auto& entry) {
-      const auto now = reached.find(entry.first);
-      return now == reached.end() || now->second >= entry.second;
-    });
-    if (passed) isolate_until_.reset();
-  }
+  isolation_.committed(machine_.ledger_positions());
+}
+
+void Task::log_letters(std::uint64_t count) {
+  const bool dropped = settings_.on_bad_record == OnBadRecord::drop;
+  LogFields about = fields();
+  about.emplace_back("records", std::to_string(count));
+  about.emplace_back("first", first_letter_);
+  parts_.log(LogLevel::warning,
+             dropped ? "records that cannot be written were dropped, as errors.deadletter says"
+                     : "records that cannot be written went to the dead letters",
+             about);
 }
 
 void Task::give_up_epoch() noexcept {
   if (writer_) writer_->abort();
   writer_.reset();
   machine_.rolled_back();
+  isolation_.rolled_back();
+  letters_ = 0;
   reclaim_all_ = true;
 }
 
@@ -289,9 +272,9 @@ void Task::drop_reader() {
 }
 
 void Task::on_error(const Error& error) {
-  const auto* const bad = dynamic_cast<const BadRecord*>(&error);
-  const std::string text = bad != nullptr ? where(*bad) : std::string(error.what());
-  const bool isolate = error.fault() == Fault::bad_record && bad == nullptr && !isolate_until_ && !ended_;
+  const std::string text = error.what();
+  const bool known = dynamic_cast<const BadRecord*>(&error) != nullptr;
+  const bool isolate = error.fault() == Fault::bad_record && !known && !isolation_.on() && !ended_;
   if (isolate) start_isolating(error);
   give_up_epoch();
   if (isolate) return;
@@ -325,11 +308,7 @@ void Task::on_error(const Error& error) {
 void Task::start_isolating(const Error& error) {
   parts_.log(LogLevel::info, std::string("looking for the record at fault, the epoch is replayed: ") + error.what(),
              fields());
-  isolate_until_ = machine_.reached();
-}
-
-std::string Task::where(const BadRecord& bad) const {
-  return to_string(reader_->split(bad.origin().split), bad.origin().offset) + ": " + bad.what();
+  isolation_.start(machine_.reached());
 }
 
 void Task::report() {

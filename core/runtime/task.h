@@ -14,17 +14,29 @@
 #include <string>
 #include <vector>
 
+#include "core/api/dead_letter.h"
 #include "core/api/decoder.h"
 #include "core/api/log.h"
 #include "core/api/sink.h"
 #include "core/api/source.h"
 #include "core/model/error.h"
+#include "core/protocol/bad_share.h"
 #include "core/protocol/epoch_machine.h"
+#include "core/protocol/isolation.h"
 #include "core/protocol/restart_policy.h"
+#include "core/protocol/surprise.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/progress.h"
 
 namespace sluice {
+
+// What becomes of a record that cannot be written.
+enum class OnBadRecord {
+  stop,       // the job ends, and nothing of the epoch is written
+  set_aside,  // a dead letter, in the same transaction as the good rows
+  send,       // a dead letter, to the outbox
+  drop,       // counted and logged
+};
 
 struct TaskSettings {
   std::size_t number = 0;
@@ -32,6 +44,9 @@ struct TaskSettings {
   RestartSettings restart;
   std::optional<Positions> ends;  // bounded: no record at or behind these is read
   std::size_t batch_rows_max = 1000;
+  OnBadRecord on_bad_record = OnBadRecord::stop;
+  double bad_share_max = 1;          // more of the records than this: the job ends
+  bool accept_lost_records = false;  // go on where the log, the ledger or the topic is not what it was
 };
 
 // Everything is borrowed and outlives the task.
@@ -42,6 +57,7 @@ struct TaskParts {
   Clock& clock;
   Log log;
   TaskProgress& progress;
+  LetterOutbox* outbox = nullptr;  // needed by OnBadRecord::send
 };
 
 class Task {
@@ -78,22 +94,29 @@ class Task {
   void handle(const Idle&) {}
   void handle(const Records& event);
   void handle(const Reached& event);
+  void handle(const Lost& event);
   void handle(const Assigned& event);
   void handle(const Revoked& event);
 
   void write_run(const std::string& topic, std::span<const Record> run);
+  void take_rejects(std::span<const Record> records);
+  void log_letters(std::uint64_t count);
   Lane& lane(const std::string& topic, std::span<const Record> sample);
   OwnedSplit* owned(SplitIndex index);
 
   void take_over_assigned();
-  Claims take_over(const Positions& starts, const Claims& held);
+  TakeOverFacts facts_about(const std::vector<Split>& splits, const Claims& held);
+  void face(const std::vector<Surprise>& found, TakeOverFacts& facts);
+  Claims take_over_at_starts(const std::vector<Surprise>& found, TakeOverFacts& facts);
+  Claims take_over(const TakeOverFacts& facts);
+  void move_to(const Split& split, std::int64_t position);
+  bool is_another_topic(const Split& split);
   void commit_epoch();
   void give_up_epoch() noexcept;
   void drop_reader();
   void leave(Wish wish);
   void on_error(const Error& error);
   void start_isolating(const Error& error);
-  std::string where(const BadRecord& bad) const;
   void report();
   LogFields fields() const;
 
@@ -112,7 +135,10 @@ class Task {
   Claims held_before_;                    // by a reader that broke, until the next take-over
   std::vector<OwnedSplit*> by_index_;     // cache of machine_.find() by the reader's index
   std::optional<Clock::Time> resume_at_;  // backing off until then
-  std::optional<Positions> isolate_until_;
+  Isolation isolation_;
+  BadShare bad_share_;
+  std::uint64_t letters_ = 0;  // of the open epoch
+  std::string first_letter_;   // where and why, of the open epoch
   std::optional<Error> failure_;
   bool reclaim_all_ = false;  // an epoch was given up: what the ledger says is not known
   bool take_over_in_doubt_ = false;

@@ -208,16 +208,6 @@ TEST_F(TaskFailureTest, DoesNotLookForEver) {
   EXPECT_EQ(task->failure()->fault(), Fault::bad_record);
 }
 
-TEST_F(TaskFailureTest, NamesTheRecordAndTheColumn) {
-  append({"a", "b"});
-  start();
-  database.on_step([](FakeStep now) {
-    if (now == FakeStep::write) throw BadRecord({0, 1}, "amount", "is too large");
-  });
-  EXPECT_EQ(step_to_failure(), "orders-0@1: column amount: is too large");
-  EXPECT_EQ(task->failure()->fault(), Fault::bad_record);
-}
-
 TEST_F(TaskFailureTest, ARecordThatDoesNotDecodeEndsItAndIsNamed) {
   append({"a"});
   source.append(split, "garbage");
@@ -276,6 +266,115 @@ TEST_F(TaskFailureTest, LeavesInOrderAlthoughTheReleaseFails) {
   EXPECT_EQ(task->failure(), std::nullopt) << failure();
   EXPECT_EQ(ledger(), 1) << "all of it is committed";
   EXPECT_TRUE(source.open_readers().empty());
+}
+
+// Bad records that the job is to live with.
+class TaskLetterTest : public TaskTest {
+ protected:
+  TaskLetterTest() {
+    settings.on_bad_record = OnBadRecord::set_aside;
+    database.create_table("orders", {{"value"}, {}, false, [](const auto& row) { return row.front() == "bad"; }, {}});
+  }
+  std::vector<std::int64_t> letters() const {
+    std::vector<std::int64_t> offsets;
+    for (const DeadLetter& letter : database.letters()) offsets.push_back(letter.offset);
+    return offsets;
+  }
+};
+
+TEST_F(TaskLetterTest, ARecordThatDoesNotDecodeIsSetAsideWithoutAReplay) {
+  append({"a"});
+  source.append(split, "garbage", "key");
+  append({"b"});
+  start();
+  step();
+  EXPECT_EQ(rows(), (Rows{"a", "b"}));
+  ASSERT_EQ(letters(), std::vector<std::int64_t>{1});
+  const DeadLetter letter = database.letters().front();
+  EXPECT_EQ(letter.split, split);
+  EXPECT_EQ(letter.value, "garbage");
+  EXPECT_EQ(letter.key, "key");
+  EXPECT_EQ(letter.of, RejectClass::data);
+  EXPECT_EQ(letter.epoch, Epoch{1});
+  EXPECT_EQ(letter.message.find("garbage"), std::string::npos);
+  EXPECT_EQ(progress.rows, 2U);
+  EXPECT_EQ(progress.letters, 1U);
+  EXPECT_EQ(progress.restarts, 0U);
+  EXPECT_TRUE(logged("went to the dead letters"));
+}
+
+TEST_F(TaskLetterTest, ARowThatTheServerRefusesIsFoundByAReplay) {
+  append({"a", "bad", "b"});
+  start();
+  step_until([&] { return ledger() == 3; });
+  EXPECT_EQ(rows(), (Rows{"a", "b"}));
+  EXPECT_EQ(letters(), std::vector<std::int64_t>{1});
+  EXPECT_EQ(database.letters().front().of, RejectClass::constraint);
+  append({"c", "d"});
+  step_until([&] { return ledger() == 5; });
+  lines.clear();
+  append({"bad"});
+  step_until([&] { return ledger() == 6; });
+  EXPECT_TRUE(logged("looking for the record at fault")) << "it was fast again";
+}
+
+TEST_F(TaskLetterTest, LettersOfAnEpochThatFailsAreWrittenOnce) {
+  source.append(split, "garbage");
+  append({"a"});
+  start();
+  fail(FakeStep::before_commit, Fault::retryable);
+  step_until([&] { return ledger() == 2; });
+  EXPECT_EQ(letters(), std::vector<std::int64_t>{0});
+  EXPECT_EQ(progress.letters, 1U);
+}
+
+TEST_F(TaskLetterTest, TooLargeAShareEndsTheJobWithNothingWritten) {
+  settings.bad_share_max = 0.5;
+  for (int i = 0; i < 1000; ++i) source.append(split, i % 3 == 0 ? "value=good" : "garbage");
+  start();
+  const std::string text = step_to_failure();
+  EXPECT_NE(text.find("errors.max.share"), std::string::npos) << text;
+  EXPECT_NE(text.find("orders-0@1: "), std::string::npos) << "names the first: " << text;
+  EXPECT_EQ(rows(), Rows{});
+  EXPECT_EQ(letters(), std::vector<std::int64_t>{});
+}
+
+TEST_F(TaskLetterTest, DroppedOnDemand) {
+  settings.on_bad_record = OnBadRecord::drop;
+  append({"a", "bad", "b"});
+  start();
+  step_until([&] { return ledger() == 3; });
+  EXPECT_EQ(rows(), (Rows{"a", "b"}));
+  EXPECT_EQ(letters(), std::vector<std::int64_t>{});
+  EXPECT_TRUE(logged("were dropped"));
+}
+
+// What a topic of letters must have got before the epoch is committed.
+class Outbox final : public LetterOutbox {
+ public:
+  void send(std::span<const DeadLetter> letters) override { sent += letters.size(); }
+  void flush() override {
+    if (broken) throw Error(Fault::retryable, "the broker is away");
+    flushed = sent;
+  }
+  std::size_t sent = 0;
+  std::size_t flushed = 0;
+  bool broken = false;
+};
+
+TEST_F(TaskLetterTest, TheOutboxHasThemBeforeTheCommit) {
+  settings.on_bad_record = OnBadRecord::send;
+  Outbox outbox;
+  outbox.broken = true;
+  append({"a"});
+  source.append(split, "garbage");
+  task = std::make_unique<Task>(settings, TaskParts{source, format, sink, clock, log(), progress, &outbox});
+  step(2);
+  EXPECT_EQ(rows(), Rows{}) << "the letter is not safe yet";
+  outbox.broken = false;
+  step_until([&] { return ledger() == 2; });
+  EXPECT_EQ(rows(), Rows{"a"});
+  EXPECT_GE(outbox.flushed, 1U);
 }
 
 }  // namespace

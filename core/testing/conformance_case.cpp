@@ -36,8 +36,20 @@ Batch event_rows(std::int64_t first, std::int64_t last, const std::string& note)
   return batch;
 }
 
+Positions known_positions(SinkWriter& writer, const std::vector<Split>& splits) {
+  Positions positions;
+  for (const auto& [split, known] : writer.known(splits)) positions.emplace(split, known.position);
+  return positions;
+}
+
+void write_all(SinkWriter& writer, const std::string& topic, const Batch& batch, WriteMode mode) {
+  std::vector<Reject> rejects;
+  writer.write(topic, batch, mode, rejects);
+  for (const Reject& reject : rejects) ADD_FAILURE() << "offset " << reject.origin.offset << ": " << reject.text();
+}
+
 void write_events(SinkWriter& writer, std::int64_t first, std::int64_t last, WriteMode mode) {
-  writer.write(events, event_rows(first, last), mode);
+  write_all(writer, events, event_rows(first, last), mode);
 }
 
 Cut cut_of(std::uint64_t epoch, const Claims& claims, const Positions& to) {

@@ -50,6 +50,11 @@ inline Split split(std::int32_t partition, const std::string& topic = events) {
 // Rows (id, note) for the ids [first, last), each with its id as offset.
 Batch event_rows(std::int64_t first, std::int64_t last, const std::string& note = "n");
 void add_event(Batch& batch, std::int64_t id, const std::string& note);
+// The positions of known().
+Positions known_positions(SinkWriter& writer, const std::vector<Split>& splits);
+
+// None of the rows may be rejected.
+void write_all(SinkWriter& writer, const std::string& topic, const Batch& batch, WriteMode mode);
 void write_events(SinkWriter& writer, std::int64_t first, std::int64_t last, WriteMode mode = WriteMode::streaming);
 
 // Moves every split of `to` from where its claim is.

@@ -10,19 +10,19 @@ namespace {
 void what_is_committed_is_there_with_its_position(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   write_events(*writer, 0, 10);
   write_events(*writer, 10, 25);
   commit_to(*writer, 1, claims, {{split(0), 25}});
   EXPECT_EQ(visible_ids(sut), ids(0, 25));
   EXPECT_EQ(sink->positions(), (Positions{{split(0), 25}}));
-  EXPECT_EQ(writer->known({split(0)}), (Positions{{split(0), 25}}));
+  EXPECT_EQ(known_positions(*writer, {split(0)}), (Positions{{split(0), 25}}));
 }
 
 void nothing_shows_before_the_commit(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   write_events(*writer, 0, 5'000, WriteMode::isolating);
   write_events(*writer, 5'000, 20'000);
   EXPECT_EQ(visible_ids(sut), ids(0, 0));
@@ -34,20 +34,20 @@ void nothing_shows_before_the_commit(SinkUnderTest& sut) {
 void epochs_follow_each_other(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}, {split(1), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}, {split(1), 0}}, {}, {});
   for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
     write_events(*writer, epoch * 10, epoch * 10 + 10);
     commit_to(*writer, static_cast<std::uint64_t>(epoch) + 1, claims, {{split(epoch % 2), epoch * 10 + 10}});
   }
   EXPECT_EQ(visible_ids(sut), ids(0, 200));
   EXPECT_EQ(sink->positions(), (Positions{{split(0), 190}, {split(1), 200}}));
-  EXPECT_EQ(number(sink->open_writer(0)->take_over({{split(1), 0}}, {}).at(split(1)).epoch), 20U);
+  EXPECT_EQ(number(sink->open_writer(0)->take_over({{split(1), 0}}, {}, {}).at(split(1)).epoch), 20U);
 }
 
 void an_abort_leaves_nothing_and_the_writer_goes_on(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   writer->abort();  // nothing is open
   write_events(*writer, 0, 5'000, WriteMode::isolating);
   write_events(*writer, 5'000, 6'000);
@@ -64,13 +64,13 @@ void a_writer_that_dies_with_an_open_epoch_leaves_nothing(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   for (const WriteMode mode : {WriteMode::streaming, WriteMode::isolating}) {
     const auto writer = sink->open_writer(0);
-    writer->take_over({{split(0), 0}}, {});
+    writer->take_over({{split(0), 0}}, {}, {});
     write_events(*writer, 0, 5'000, mode);
   }
   EXPECT_EQ(visible_ids(sut), ids(0, 0));
   EXPECT_EQ(sink->positions(), (Positions{{split(0), 0}}));
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   write_events(*writer, 0, 3);
   commit_to(*writer, 1, claims, {{split(0), 3}});
   EXPECT_EQ(visible_ids(sut), ids(0, 3));
@@ -80,7 +80,7 @@ void a_writer_that_dies_with_an_open_epoch_leaves_nothing(SinkUnderTest& sut) {
 void a_cut_without_rows_moves_the_ledger_alone(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   commit_to(*writer, 1, claims, {{split(0), 4}});
   EXPECT_EQ(sink->positions(), (Positions{{split(0), 4}}));
   EXPECT_EQ(visible_ids(sut), ids(0, 0));
@@ -93,7 +93,7 @@ void a_cut_from_another_position_is_refused_whole(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   for (const std::int64_t wrong : {9, 11}) {
     const auto writer = sink->open_writer(0);
-    Claims claims = writer->take_over({{split(0), 10}}, {});
+    Claims claims = writer->take_over({{split(0), 10}}, {}, {});
     claims.at(split(0)).position = wrong;
     write_events(*writer, 0, 10);
     expect_fault(Fault::retryable, [&] { writer->commit(cut_of(1, claims, {{split(0), 20}})); });
@@ -105,7 +105,7 @@ void a_cut_from_another_position_is_refused_whole(SinkUnderTest& sut) {
 void one_wrong_move_stops_all_of_the_cut(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}, {split(1), 0}, {split(2), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}, {split(1), 0}, {split(2), 0}}, {}, {});
   claims.at(split(1)).position = 1;
   write_events(*writer, 0, 10);
   expect_fault(Fault::retryable, [&] {
@@ -119,7 +119,7 @@ void one_wrong_move_stops_all_of_the_cut(SinkUnderTest& sut) {
 void the_same_cut_does_not_pass_twice(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  const Claims claims = writer->take_over({{split(0), 0}}, {});
+  const Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   const Cut cut = cut_of(1, claims, {{split(0), 10}});
   write_events(*writer, 0, 10);
   writer->commit(cut);
@@ -135,17 +135,17 @@ void two_topics_go_to_two_tables_in_one_epoch(SinkUnderTest& sut) {
   sut.create_table(second);
   sink->bind("events_two", {});
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}, {split(0, "events_two"), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}, {split(0, "events_two"), 0}}, {}, {});
   for (std::int64_t id = 0; id < 40; id += 2) {
-    writer->write(events, event_rows(id, id + 1), WriteMode::streaming);
-    writer->write("events_two", event_rows(id + 1, id + 2), WriteMode::streaming);
+    write_all(*writer, events, event_rows(id, id + 1), WriteMode::streaming);
+    write_all(*writer, "events_two", event_rows(id + 1, id + 2), WriteMode::streaming);
   }
   EXPECT_TRUE(sut.rows(second).empty());
   commit_to(*writer, 1, claims, {{split(0), 20}, {split(0, "events_two"), 20}});
   EXPECT_EQ(visible_ids(sut).size(), 20U);
   EXPECT_EQ(sut.rows(second).size(), 20U);
-  writer->write("events_two", event_rows(100, 101), WriteMode::streaming);
-  writer->write(events, event_rows(100, 101), WriteMode::streaming);
+  write_all(*writer, "events_two", event_rows(100, 101), WriteMode::streaming);
+  write_all(*writer, events, event_rows(100, 101), WriteMode::streaming);
   writer->abort();
   EXPECT_EQ(visible_ids(sut).size(), 20U);
   EXPECT_EQ(sut.rows(second).size(), 20U);
@@ -155,8 +155,8 @@ void writers_of_different_splits_do_not_disturb_each_other(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto first = sink->open_writer(0);
   const auto second = sink->open_writer(1);
-  Claims of_first = first->take_over({{split(0), 0}}, {});
-  Claims of_second = second->take_over({{split(1), 0}}, {});
+  Claims of_first = first->take_over({{split(0), 0}}, {}, {});
+  Claims of_second = second->take_over({{split(1), 0}}, {}, {});
   write_events(*first, 0, 10);
   write_events(*second, 10, 20);
   commit_to(*second, 1, of_second, {{split(1), 10}});

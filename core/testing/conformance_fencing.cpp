@@ -12,12 +12,12 @@ namespace {
 void a_commit_of_an_older_generation_is_fenced(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto old_owner = sink->open_writer(0);
-  Claims old_claims = old_owner->take_over({{split(0), 0}}, {});
+  Claims old_claims = old_owner->take_over({{split(0), 0}}, {}, {});
   write_events(*old_owner, 0, 5);
   commit_to(*old_owner, 1, old_claims, {{split(0), 5}});
   old_owner->release(old_claims);  // so that nobody ends its session: the generation alone must stop it
   const auto new_owner = sink->open_writer(0);
-  Claims claims = new_owner->take_over({{split(0), 0}}, {});
+  Claims claims = new_owner->take_over({{split(0), 0}}, {}, {});
 
   write_events(*old_owner, 5, 9);
   expect_fault(Fault::fenced, [&] { old_owner->commit(cut_of(2, old_claims, {{split(0), 9}})); });
@@ -33,10 +33,10 @@ void a_commit_of_an_older_generation_is_fenced(SinkUnderTest& sut) {
 void one_lost_split_fences_the_whole_epoch(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto old_owner = sink->open_writer(0);
-  Claims old_claims = old_owner->take_over({{split(0), 0}, {split(1), 0}}, {});
+  Claims old_claims = old_owner->take_over({{split(0), 0}, {split(1), 0}}, {}, {});
   old_owner->release({{split(0), old_claims.at(split(0))}});
   old_owner->release({{split(1), old_claims.at(split(1))}});
-  sink->open_writer(0)->take_over({{split(1), 0}}, {});
+  sink->open_writer(0)->take_over({{split(1), 0}}, {}, {});
   write_events(*old_owner, 0, 9);
   expect_fault(Fault::fenced, [&] { old_owner->commit(cut_of(1, old_claims, {{split(0), 4}, {split(1), 5}})); });
   EXPECT_EQ(visible_ids(sut), ids(0, 0));
@@ -46,7 +46,7 @@ void one_lost_split_fences_the_whole_epoch(SinkUnderTest& sut) {
 void a_generation_that_is_not_granted_yet_moves_nothing(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   claims.at(split(0)).generation = Generation{2};
   write_events(*writer, 0, 3);
   expect_fault(Fault::fenced, [&] { writer->commit(cut_of(1, claims, {{split(0), 3}})); });
@@ -57,26 +57,26 @@ void a_generation_that_is_not_granted_yet_moves_nothing(SinkUnderTest& sut) {
 // that it must stop.
 void a_held_claim_of_an_older_generation_is_fenced(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
-  const Claims held = sink->open_writer(0)->take_over({{split(0), 0}, {split(1), 0}}, {});
-  Claims claims = sink->open_writer(0)->take_over({{split(1), 0}}, {});
+  const Claims held = sink->open_writer(0)->take_over({{split(0), 0}, {split(1), 0}}, {}, {});
+  Claims claims = sink->open_writer(0)->take_over({{split(1), 0}}, {}, {});
   sut.disown_ledger();
   const auto writer = sink->open_writer(0);
-  expect_fault(Fault::fenced, [&] { writer->take_over({{split(0), 0}, {split(1), 0}}, held); });
+  expect_fault(Fault::fenced, [&] { writer->take_over({{split(0), 0}, {split(1), 0}}, held, {}); });
   // The refusal took nothing away from anybody.
   const auto next = sink->open_writer(0);
-  EXPECT_EQ(number(next->take_over({{split(0), 0}}, {}).at(split(0)).generation), 2U);
-  EXPECT_EQ(number(next->take_over({{split(1), 0}}, claims).at(split(1)).generation), 3U);
+  EXPECT_EQ(number(next->take_over({{split(0), 0}}, {}, {}).at(split(0)).generation), 2U);
+  EXPECT_EQ(number(next->take_over({{split(1), 0}}, claims, {}).at(split(1)).generation), 3U);
 }
 
 void an_open_epoch_of_the_old_owner_does_not_block_the_new_one(SinkUnderTest& sut) {
   const auto sink = open_events(sut, Keyed::yes);
   const auto old_owner = sink->open_writer(0);
-  Claims old_claims = old_owner->take_over({{split(0), 0}}, {});
+  Claims old_claims = old_owner->take_over({{split(0), 0}}, {}, {});
   write_events(*old_owner, 0, 100, WriteMode::isolating);  // its rows hold the keys on the server
 
   const auto other = open_again(sut, Keyed::yes);
   const auto new_owner = other->open_writer(0);
-  Claims claims = new_owner->take_over({{split(0), 0}}, {});
+  Claims claims = new_owner->take_over({{split(0), 0}}, {}, {});
   EXPECT_EQ(claims.at(split(0)), (Claim{0, Generation{2}, Epoch{0}}));
   write_events(*new_owner, 0, 100);
   commit_to(*new_owner, 1, claims, {{split(0), 100}});
@@ -94,11 +94,11 @@ void an_open_epoch_of_the_old_owner_does_not_block_the_new_one(SinkUnderTest& su
 void a_released_split_costs_nobody_a_session(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto first = sink->open_writer(0);
-  Claims claims = first->take_over({{split(0), 0}, {split(1), 0}}, {});
+  Claims claims = first->take_over({{split(0), 0}, {split(1), 0}}, {}, {});
   first->release({{split(1), claims.at(split(1))}});
   write_events(*first, 0, 10, WriteMode::isolating);
   const auto second = sink->open_writer(1);
-  EXPECT_EQ(number(second->take_over({{split(1), 0}}, {}).at(split(1)).generation), 2U);
+  EXPECT_EQ(number(second->take_over({{split(1), 0}}, {}, {}).at(split(1)).generation), 2U);
   commit_to(*first, 1, claims, {{split(0), 10}});
   EXPECT_EQ(visible_ids(sut), ids(0, 10));
 }
@@ -106,13 +106,13 @@ void a_released_split_costs_nobody_a_session(SinkUnderTest& sut) {
 void a_late_release_does_not_speak_for_the_new_owner(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto first = sink->open_writer(0);
-  const Claims old_claims = first->take_over({{split(0), 0}}, {});
+  const Claims old_claims = first->take_over({{split(0), 0}}, {}, {});
   first->release(old_claims);
   const auto second = sink->open_writer(1);
-  Claims claims = second->take_over({{split(0), 0}, {split(1), 0}}, {});
+  Claims claims = second->take_over({{split(0), 0}, {split(1), 0}}, {}, {});
   first->release(old_claims);  // of a generation that is over: the new owner stays named
   write_events(*second, 0, 5, WriteMode::isolating);
-  sink->open_writer(2)->take_over({{split(0), 0}}, {});
+  sink->open_writer(2)->take_over({{split(0), 0}}, {}, {});
   // Its session was ended, and with it the epoch of the split that was still its own.
   EXPECT_TRUE(error_of([&] { second->commit(cut_of(1, claims, {{split(1), 5}})); }).has_value());
   EXPECT_EQ(visible_ids(sut), ids(0, 0));
@@ -124,7 +124,7 @@ void fight(Sink& sink, std::int64_t until) {
   for (int attempt = 0; attempt < 5'000; ++attempt) {
     try {
       const auto writer = sink.open_writer(0);
-      Claims claims = writer->take_over({{split(0), 0}}, {});
+      Claims claims = writer->take_over({{split(0), 0}}, {}, {});
       for (int epoch = 0; epoch < 3; ++epoch) {
         const Claim claim = claims.at(split(0));
         if (claim.position >= until) return;

@@ -101,8 +101,8 @@ void write_all_kinds(SinkUnderTest& sut, bool upsert) {
   }
   const Sample sample = limits(bytes);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
-  writer->write(events, batch_of(sample.rows), WriteMode::streaming);
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
+  write_all(*writer, events, batch_of(sample.rows), WriteMode::streaming);
   commit_to(*writer, 1, claims, {{split(0), 5}});
   auto seen = by_id(sut.rows(table));
   ASSERT_EQ(seen.size(), sample.seen.size());
@@ -131,23 +131,23 @@ std::map<std::int64_t, std::string> notes(SinkUnderTest& sut) {
 void an_upsert_of_a_repeated_key_keeps_the_last(SinkUnderTest& sut) {
   const auto sink = open_events(sut, Keyed::yes, true);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   for (const WriteMode mode : {WriteMode::streaming, WriteMode::isolating}) {
     Batch batch(2);
     add_event(batch, 1, "first");
     add_event(batch, 2, "only");
     add_event(batch, 1, "second");
     add_event(batch, 1, "last");
-    writer->write(events, batch, mode);
+    write_all(*writer, events, batch, mode);
     commit_to(*writer, 1, claims, {{split(0), claims.at(split(0)).position + 4}});
     EXPECT_EQ(notes(sut), (std::map<std::int64_t, std::string>{{1, "last"}, {2, "only"}}));
   }
   Batch again(2);
   add_event(again, 1, "later");
-  writer->write(events, again, WriteMode::streaming);
+  write_all(*writer, events, again, WriteMode::streaming);
   Batch and_again(2);
   add_event(and_again, 1, "latest");
-  writer->write(events, and_again, WriteMode::streaming);
+  write_all(*writer, events, and_again, WriteMode::streaming);
   commit_to(*writer, 2, claims, {{split(0), 10}});
   EXPECT_EQ(notes(sut), (std::map<std::int64_t, std::string>{{1, "latest"}, {2, "only"}}));
 }
@@ -156,7 +156,7 @@ void an_upsert_of_a_repeated_key_keeps_the_last(SinkUnderTest& sut) {
 void many_rows_with_repeated_keys_keep_the_last_of_each(SinkUnderTest& sut) {
   const auto sink = open_events(sut, Keyed::yes, true);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   constexpr std::int64_t records = 60'000;
   constexpr std::int64_t keys = 12'345;
   std::map<std::int64_t, std::string> last;
@@ -167,7 +167,7 @@ void many_rows_with_repeated_keys_keep_the_last_of_each(SinkUnderTest& sut) {
       last[key] = std::to_string(i);
       add_event(batch, key, last[key]);
     }
-    writer->write(events, batch, WriteMode::streaming);
+    write_all(*writer, events, batch, WriteMode::streaming);
   }
   commit_to(*writer, 1, claims, {{split(0), records}});
   EXPECT_EQ(notes(sut), last);
@@ -177,14 +177,14 @@ void many_rows_with_repeated_keys_keep_the_last_of_each(SinkUnderTest& sut) {
 void large_rows_arrive_whole(SinkUnderTest& sut, bool upsert) {
   const auto sink = open_events(sut, Keyed::yes, upsert);
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   const auto note = [](std::int64_t id) {
     return std::string(1'000'000, static_cast<char>('a' + id % 26)) + std::to_string(id);
   };
   for (std::int64_t start = 0; start < 50; start += 10) {
     Batch batch(2);
     for (std::int64_t id = start; id < start + 10; ++id) add_event(batch, id, note(id));
-    writer->write(events, batch, WriteMode::streaming);
+    write_all(*writer, events, batch, WriteMode::streaming);
   }
   commit_to(*writer, 1, claims, {{split(0), 50}});
   const auto seen = notes(sut);
@@ -210,7 +210,7 @@ void wide_rows_arrive_whole(SinkUnderTest& sut) {
   const auto sink = sut.open(job);
   sink->bind(events, {});
   const auto writer = sink->open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   Batch batch(40);
   for (std::int64_t id = 0; id < 2'000; ++id) {
     const auto cells = batch.append(RowKind::insert, {0, id});
@@ -219,7 +219,7 @@ void wide_rows_arrive_whole(SinkUnderTest& sut) {
       cells[i] = Text{batch.arena().copy(std::to_string(id) + "/" + std::to_string(i))};
     }
   }
-  writer->write(events, batch, WriteMode::streaming);
+  write_all(*writer, events, batch, WriteMode::streaming);
   commit_to(*writer, 1, claims, {{split(0), 2'000}});
   const auto seen = by_id(sut.rows(table));
   ASSERT_EQ(seen.size(), 2'000U);

@@ -34,7 +34,7 @@ bool to_integer(std::string_view text, std::int64_t& integer) {
 
 class FakeDecoder final : public Decoder {
  public:
-  FakeDecoder(RowShape shape, const SourceReader& names) : shape_(std::move(shape)), names_(names) {
+  FakeDecoder(RowShape shape, const SplitNames& names) : shape_(std::move(shape)), names_(names) {
     for (const CellSource& source : shape_.cells) {
       const bool known = source.from == CellSource::From::partition || source.from == CellSource::From::offset ||
                          (source.from == CellSource::From::value_path && source.path.size() == 1);
@@ -67,13 +67,13 @@ class FakeDecoder final : public Decoder {
   }
 
   RowShape shape_;
-  const SourceReader& names_;
+  const SplitNames& names_;
   Fields fields_;
 };
 
 }  // namespace
 
-std::unique_ptr<Decoder> FakeFormat::decoder(const RowShape& shape, const SourceReader& names) {
+std::unique_ptr<Decoder> FakeFormat::decoder(const RowShape& shape, const SplitNames& names) {
   return std::make_unique<FakeDecoder>(shape, names);
 }
 

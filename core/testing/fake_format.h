@@ -16,7 +16,7 @@ namespace sluice::testing {
 class FakeFormat final : public Format {
  public:
   // Cells by value path of one step, @partition and @offset; others throw fatal.
-  std::unique_ptr<Decoder> decoder(const RowShape& shape, const SourceReader& names) override;
+  std::unique_ptr<Decoder> decoder(const RowShape& shape, const SplitNames& names) override;
   std::vector<Field> infer(std::span<const Record> sample) override;
 };
 

@@ -92,10 +92,19 @@ std::optional<SourceEvent> FakeReader::log_event(std::size_t records_max) {
   auto at = std::next(cursors_.begin(), static_cast<std::ptrdiff_t>(turn_++ % cursors_.size()));
   for (std::size_t i = 0; i < cursors_.size(); ++i) {
     auto& [split, cursor] = *at;
-    if (cursor.started && !cursor.leaving) load(split, cursor, std::min(share, records_max - records_.size()));
+    const bool in_log = cursor.next >= source_.logs_.at(split).begin;
+    if (cursor.started && !cursor.leaving && in_log)
+      load(split, cursor, std::min(share, records_max - records_.size()));
     if (++at == cursors_.end()) at = cursors_.begin();
   }
   if (!records_.empty()) return Records{records_};
+  for (auto& [split, cursor] : cursors_) {
+    const auto& log = source_.logs_.at(split);
+    if (!cursor.started || cursor.leaving || cursor.lost) continue;
+    if (cursor.next >= log.begin && cursor.next <= log.end) continue;
+    cursor.lost = true;
+    return Lost{cursor.index, cursor.next, log.begin, log.end};
+  }
   for (auto& [split, cursor] : cursors_) {
     const std::int64_t end = source_.logs_.at(split).end;
     if (!cursor.started || cursor.leaving || cursor.next >= end) continue;
@@ -130,17 +139,29 @@ Positions FakeReader::start_positions(const std::vector<Split>& splits) {
   return positions;
 }
 
+Positions FakeReader::group_positions(const std::vector<Split>& splits) {
+  const std::scoped_lock lock(source_.mutex_);
+  Positions told;
+  for (const auto& split : splits) {
+    if (const auto found = source_.committed_.find(split); found != source_.committed_.end()) told.insert(*found);
+  }
+  return told;
+}
+
+TopicIds FakeReader::topic_ids(const std::vector<Split>& splits) {
+  const std::scoped_lock lock(source_.mutex_);
+  TopicIds ids;
+  for (const auto& split : splits) ids[split.topic] = "id" + source_.topic_ids_[split.topic];
+  return ids;
+}
+
 void FakeReader::start(const Positions& from) {
   const std::scoped_lock lock(source_.mutex_);
   for (const auto& [split, position] : from) {
-    const auto& log = source_.log(split);
-    if (position < log.begin || position > log.end) {
-      throw Error(Fault::fatal, "cannot start " + to_string(split, position) + ": the split holds " +
-                                    std::to_string(log.begin) + " to " + std::to_string(log.end));
-    }
     const auto found = cursors_.find(split);
     if (found == cursors_.end()) throw Error(Fault::fatal, to_string(split) + " was started but never assigned");
     found->second.next = position;
+    found->second.lost = false;
     found->second.started = true;
   }
   paused_ = false;

@@ -87,6 +87,11 @@ std::vector<FakeRow> FakeDatabase::rows(const std::string& table) const {
   return tables_.at(table).rows;
 }
 
+std::vector<DeadLetter> FakeDatabase::letters() const {
+  const std::scoped_lock lock(mutex_);
+  return letters_;
+}
+
 std::optional<Claim> FakeDatabase::claim(const std::string& job, const std::string& sink, const Split& split) const {
   const std::scoped_lock lock(mutex_);
   const auto found = ledger_.find({job, sink, split});
@@ -98,6 +103,17 @@ std::optional<std::uint64_t> FakeDatabase::owner(const std::string& job, const s
   const std::scoped_lock lock(mutex_);
   const auto found = ledger_.find({job, sink, split});
   return found == ledger_.end() ? std::nullopt : found->second.owner;
+}
+
+void FakeDatabase::set_claim(const std::string& job, const std::string& sink, const Split& split,
+                             const std::optional<Claim>& claim) {
+  const std::scoped_lock lock(mutex_);
+  sessions_.clear();
+  if (!claim) {
+    ledger_.erase({job, sink, split});
+  } else {
+    ledger_[{job, sink, split}] = {*claim, std::nullopt, ""};
+  }
 }
 
 void FakeDatabase::on_step(Hook hook) {
@@ -142,11 +158,12 @@ class FakeWriter final : public SinkWriter {
     database_.sessions_.erase(session_);
   }
 
-  Positions known(const std::vector<Split>& splits) override;
-  Claims take_over(const Positions& starts, const Claims& held) override;
-  void write(const std::string& topic, const Batch& batch, WriteMode mode) override;
+  std::map<Split, Known> known(const std::vector<Split>& splits) override;
+  Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) override;
+  void write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) override;
+  void set_aside(std::span<const DeadLetter> letters) override;
   void commit(const Cut& cut) override;
-  void abort() noexcept override { pending_.clear(); }
+  void abort() noexcept override;
   void release(const Claims& claims) override;
 
  private:
@@ -160,33 +177,36 @@ class FakeWriter final : public SinkWriter {
   std::optional<Error> refusal(const Cut& cut) const;
   // The tables with everything that is pending; throws bad_record when they do not take it.
   std::map<std::string, View> views() const;
-  void check_rows(const std::string& table, const Batch& batch) const;
+  std::vector<FakeRow> accepted(const std::string& table, const Batch& batch, std::vector<Reject>& rejects) const;
 
   const FakeSink& sink_;
   FakeDatabase& database_;
   std::uint64_t session_ = 0;
   std::vector<Pending> pending_;
+  std::vector<DeadLetter> letters_;
 };
 
 void FakeWriter::require_alive() {
   if (database_.sessions_.contains(session_)) return;
-  pending_.clear();
+  abort();
   throw Error(Fault::retryable, "the fake database ended this session");
 }
 
-Positions FakeWriter::known(const std::vector<Split>& splits) {
+std::map<Split, Known> FakeWriter::known(const std::vector<Split>& splits) {
   database_.step(FakeStep::known);
   const std::scoped_lock lock(database_.mutex_);
   require_alive();
-  Positions positions;
+  std::map<Split, Known> all;
   for (const auto& split : splits) {
     const auto found = database_.ledger_.find(key(split));
-    if (found != database_.ledger_.end()) positions.emplace(split, found->second.claim.position);
+    if (found == database_.ledger_.end()) continue;
+    const auto& [claim, owner, topic_id] = found->second;
+    all.emplace(split, Known{claim.position, claim.generation, topic_id, false});
   }
-  return positions;
+  return all;
 }
 
-Claims FakeWriter::take_over(const Positions& starts, const Claims& held) {
+Claims FakeWriter::take_over(const Positions& starts, const Claims& held, const TopicIds& topics) {
   database_.step(FakeStep::before_take_over);
   Claims claims;
   {
@@ -202,11 +222,12 @@ Claims FakeWriter::take_over(const Positions& starts, const Claims& held) {
     }
     for (const auto& [split, start] : starts) {
       auto& entry =
-          database_.ledger_.try_emplace(key(split), FakeDatabase::Entry{Claim{start, {}, {}}, {}}).first->second;
+          database_.ledger_.try_emplace(key(split), FakeDatabase::Entry{Claim{start, {}, {}}, {}, {}}).first->second;
       const bool ends = entry.owner && *entry.owner != session_ && !database_.sessions_kept_;
       if (ends) database_.sessions_.erase(*entry.owner);
       entry.claim.generation = Generation{number(entry.claim.generation) + 1};
       entry.owner = session_;
+      if (const auto id = topics.find(split.topic); id != topics.end()) entry.topic_id = id->second;
       claims.emplace(split, entry.claim);
     }
   }
@@ -214,24 +235,45 @@ Claims FakeWriter::take_over(const Positions& starts, const Claims& held) {
   return claims;
 }
 
-void FakeWriter::write(const std::string& topic, const Batch& batch, WriteMode mode) {
+void FakeWriter::write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) {
   database_.step(FakeStep::write);
   const std::scoped_lock lock(database_.mutex_);
   require_alive();
   const std::string table = sink_.table_for(topic);
-  if (mode == WriteMode::isolating) check_rows(table, batch);
+  if (mode == WriteMode::isolating) {
+    for (FakeRow& row : accepted(table, batch, rejects)) pending_.push_back({table, std::move(row)});
+    return;
+  }
   for (std::size_t row = 0; row < batch.rows(); ++row) pending_.push_back({table, cells_of(batch.row(row))});
 }
 
-// Finds the first row that the table would not take after all that is pending.
-void FakeWriter::check_rows(const std::string& table, const Batch& batch) const {
+// The rows that the table takes after all that is pending.
+std::vector<FakeRow> FakeWriter::accepted(const std::string& table, const Batch& batch,
+                                          std::vector<Reject>& rejects) const {
   auto all = views();
   View& view = all.try_emplace(table, database_.tables_.at(table)).first->second;
+  std::vector<FakeRow> rows;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
-    if (!view.add(cells_of(batch.row(row)))) {
-      throw BadRecord(batch.origin(row), "", "the fake table refused the row");
+    FakeRow cells = cells_of(batch.row(row));
+    if (view.add(cells)) {
+      rows.push_back(std::move(cells));
+    } else {
+      rejects.push_back({batch.origin(row), "", "the fake table refused the row", RejectClass::constraint, "fake"});
     }
   }
+  return rows;
+}
+
+void FakeWriter::set_aside(std::span<const DeadLetter> letters) {
+  database_.step(FakeStep::write);
+  const std::scoped_lock lock(database_.mutex_);
+  require_alive();
+  letters_.insert(letters_.end(), letters.begin(), letters.end());
+}
+
+void FakeWriter::abort() noexcept {
+  pending_.clear();
+  letters_.clear();
 }
 
 std::map<std::string, View> FakeWriter::views() const {
@@ -265,7 +307,7 @@ void FakeWriter::commit(const Cut& cut) {
     require_alive();
     auto all = views();
     if (const auto refused = refusal(cut)) {
-      pending_.clear();
+      abort();
       throw Error(*refused);
     }
     for (auto& [name, view] : all) database_.tables_.at(name).rows = view.take_rows();
@@ -274,8 +316,14 @@ void FakeWriter::commit(const Cut& cut) {
       claim.position = move.to;
       claim.epoch = cut.epoch;
     }
+    for (const DeadLetter& letter : letters_) {
+      std::erase_if(database_.letters_, [&](const DeadLetter& other) {
+        return other.split == letter.split && other.offset == letter.offset;
+      });
+      database_.letters_.push_back(letter);
+    }
     ++database_.commits_;
-    pending_.clear();
+    abort();
   }
   database_.step(FakeStep::after_commit);
 }

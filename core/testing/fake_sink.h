@@ -52,10 +52,16 @@ class FakeDatabase {
   // From now on rows replace those with their key.
   void upsert_into(const std::string& table);
   std::vector<FakeRow> rows(const std::string& table) const;
+  // In the order of their commits; a letter of a record that is there already replaces it.
+  std::vector<DeadLetter> letters() const;
   // The ledger's row, with the name of its owner; nothing: released or unknown.
   std::optional<Claim> claim(const std::string& job, const std::string& sink, const Split& split) const;
   std::optional<std::uint64_t> owner(const std::string& job, const std::string& sink, const Split& split) const;
 
+  // As a failover to a replica that lagged, or a backup: the ledger's row says this from now on, and every session
+  // ends.
+  void set_claim(const std::string& job, const std::string& sink, const Split& split,
+                 const std::optional<Claim>& claim);
   void on_step(Hook hook);
   // As a restart of the server: every open session fails from now on, open epochs are gone.
   void end_all_sessions();
@@ -76,6 +82,7 @@ class FakeDatabase {
   struct Entry {
     Claim claim;
     std::optional<std::uint64_t> owner;  // a session
+    std::string topic_id;
   };
 
   void step(FakeStep step) const;
@@ -84,6 +91,7 @@ class FakeDatabase {
   Hook hook_;
   std::map<std::string, FakeTable> tables_;
   std::map<Key, Entry> ledger_;
+  std::vector<DeadLetter> letters_;
   std::set<std::uint64_t> sessions_;  // those that are alive
   std::uint64_t sessions_opened_ = 0;
   bool sessions_kept_ = false;

@@ -33,6 +33,7 @@ class FakeUnderTest final : public SinkUnderTest {
     return std::make_unique<FakeSink>(database_, job.job, job.sink, table_of);
   }
 
+  std::vector<DeadLetter> letters() override { return database_.letters(); }
   std::vector<TestRow> rows(const TestTable& table) override {
     auto rows = database_.rows(table.name);
     for (TestRow& row : rows) {
@@ -72,7 +73,7 @@ class FakeSinkTest : public ::testing::Test {
 
 TEST_F(FakeSinkTest, AHookBeforeAStepLeavesNoTrace) {
   const auto writer = sink_.open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   write_events(*writer, 0, 3);
   database_.on_step([](FakeStep step) {
     if (step == FakeStep::before_commit) throw Error(Fault::retryable, "the hook says so");
@@ -84,7 +85,7 @@ TEST_F(FakeSinkTest, AHookBeforeAStepLeavesNoTrace) {
 
 TEST_F(FakeSinkTest, AHookAfterACommitLosesTheAnswerOnly) {
   const auto writer = sink_.open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   write_events(*writer, 0, 3);
   database_.on_step([](FakeStep step) {
     if (step == FakeStep::after_commit) throw Error(Fault::in_doubt, "the hook says so");
@@ -97,19 +98,19 @@ TEST_F(FakeSinkTest, AHookAfterACommitLosesTheAnswerOnly) {
 
 TEST_F(FakeSinkTest, ARestartOfTheDatabaseEndsEverySession) {
   const auto writer = sink_.open_writer(0);
-  Claims claims = writer->take_over({{split(0), 0}}, {});
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   write_events(*writer, 0, 3);
   database_.end_all_sessions();
   expect_fault(Fault::retryable, [&] { writer->commit(cut_of(1, claims, {{split(0), 3}})); });
   expect_fault(Fault::retryable, [&] { writer->known({split(0)}); });
   EXPECT_TRUE(database_.rows(events).empty());
   const auto next = sink_.open_writer(0);
-  EXPECT_EQ(number(next->take_over({{split(0), 0}}, {}).at(split(0)).generation), 2U);
+  EXPECT_EQ(number(next->take_over({{split(0), 0}}, {}, {}).at(split(0)).generation), 2U);
 }
 
 TEST_F(FakeSinkTest, TheOwnerIsNamedUntilItReleases) {
   const auto writer = sink_.open_writer(0);
-  const Claims claims = writer->take_over({{split(0), 0}}, {});
+  const Claims claims = writer->take_over({{split(0), 0}}, {}, {});
   EXPECT_TRUE(database_.owner("job", "fake", split(0)).has_value());
   writer->release(claims);
   EXPECT_FALSE(database_.owner("job", "fake", split(0)).has_value());

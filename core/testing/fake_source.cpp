@@ -43,6 +43,16 @@ void FakeSource::trim(const Split& split, std::int64_t before) {
   from.records.erase(from.records.begin(), from.records.lower_bound(before));
 }
 
+void FakeSource::create_again(const std::string& topic) {
+  const std::scoped_lock lock(mutex_);
+  for (auto& [split, log] : logs_) {
+    if (split.topic != topic) continue;
+    log.records.clear();
+    log.begin = log.end = 0;
+  }
+  topic_ids_[topic] += "again";
+}
+
 void FakeSource::start_at(const Split& split, std::int64_t offset) {
   const std::scoped_lock lock(mutex_);
   log(split).start = offset;

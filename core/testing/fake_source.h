@@ -42,6 +42,7 @@ class FakeSource final : public Source {
   std::int64_t append_tombstone(const Split& split, std::string key);
   void skip(const Split& split, std::int64_t count = 1);   // offsets that no record has
   void trim(const Split& split, std::int64_t before);      // retention removes what is before
+  void create_again(const std::string& topic);             // empty, with another id
   void start_at(const Split& split, std::int64_t offset);  // for splits that the sink does not know; else the begin
 
   // The group. Readers are numbered from 0 in the order of open_reader(), over all tasks that share the source.
@@ -101,6 +102,7 @@ class FakeSource final : public Source {
   std::map<std::size_t, Member> members_;
   std::size_t readers_opened_ = 0;
   Positions committed_;
+  TopicIds topic_ids_;
 };
 
 class FakeReader final : public SourceReader {
@@ -112,6 +114,8 @@ class FakeReader final : public SourceReader {
 
   SourceEvent poll(std::size_t records_max, std::chrono::milliseconds wait_max) override;
   Positions start_positions(const std::vector<Split>& splits) override;
+  Positions group_positions(const std::vector<Split>& splits) override;
+  TopicIds topic_ids(const std::vector<Split>& splits) override;
   void start(const Positions& from) override;
   void release(const std::vector<Split>& splits) override;
   void pause() override;
@@ -126,6 +130,7 @@ class FakeReader final : public SourceReader {
     SplitIndex index = 0;
     std::int64_t next = 0;
     bool started = false;
+    bool lost = false;  // and told so
     bool leaving = false;
   };
   struct Loaded {

@@ -13,12 +13,13 @@ class FaultyLoader final : public sql::RowLoader {
   FaultyLoader(std::unique_ptr<sql::RowLoader> inner, FaultySession& session)
       : inner_(std::move(inner)), session_(session) {}
 
-  void add(const Batch& batch, std::size_t first, std::size_t last) override {
-    session_.run("add rows", [&] { inner_->add(batch, first, last); });
+  void add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) override {
+    session_.run("add rows", [&] { inner_->add(batch, first, last, rejects); });
   }
   void finish() override {
     session_.run("finish rows", [&] { inner_->finish(); });
   }
+  std::optional<std::size_t> refused_row() const override { return inner_->refused_row(); }
 
  private:
   std::unique_ptr<sql::RowLoader> inner_;

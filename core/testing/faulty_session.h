@@ -64,6 +64,7 @@ class FaultySession final : public sql::Session {
   void rollback() noexcept override;
   std::uint64_t execute(const std::string& sql, std::span<const Value> arguments) override;
   std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
+  void interrupt() noexcept override { inner_->interrupt(); }
   std::string id() const override { return inner_->id(); }
   bool end_session(const std::string& id) override;
 
@@ -90,6 +91,9 @@ class FaultyDatabase final : public sql::Database {
   std::optional<sql::Table> describe(sql::Session& session, const std::string& table) override;
   std::string name_to_create(sql::Session& session, const std::string& table) override;
   std::unique_ptr<sql::RowLoader> loader(sql::Session& session, const sql::LoadPlan& plan) override;
+  Findings inspect(sql::Session& session, const sql::InspectionSubject& subject) override {
+    return inner_->inspect(session, subject);
+  }
   std::size_t writers_max() const override { return inner_->writers_max(); }
 
  private:

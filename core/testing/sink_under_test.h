@@ -52,6 +52,9 @@ class SinkUnderTest {
   // What an outside reader sees of the table now, in any order.
   virtual std::vector<TestRow> rows(const TestTable& table) = 0;
 
+  // The dead letters of TestJob's default job and sink, in any order.
+  virtual std::vector<DeadLetter> letters() = 0;
+
   // Makes every owner that the ledger names look like a writer of another process, where a sink tells them apart.
   virtual void disown_ledger() {}
 };

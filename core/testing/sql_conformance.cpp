@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 namespace sluice::testing {
 
@@ -36,6 +37,8 @@ void SqlUnderTest::create_table(const TestTable& table) {
   if (!key.empty()) columns += ", PRIMARY KEY (" + key + ")";
   if (table.refused_note) columns += ", CONSTRAINT note_refused CHECK (note <> '" + *table.refused_note + "')";
   session.execute("DROP TABLE IF EXISTS " + dialect.quote(table.name));
+  // A new test, not an accident that the sink should notice.
+  if (own_->describe(session, "sluice_tables")) session.execute("DELETE FROM sluice_tables");
   session.execute("CREATE TABLE " + dialect.quote(table.name) + " (" + columns + ")");
 }
 
@@ -47,9 +50,18 @@ std::unique_ptr<Sink> SqlUnderTest::open(const TestJob& job) {
 }
 
 void SqlUnderTest::clear() {
-  for (const std::string table : {"sluice_ledger", "sluice_migrations"}) {
+  for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_migrations"}) {
     outside().execute("DROP TABLE IF EXISTS " + table);
   }
+}
+
+std::vector<DeadLetter> SqlUnderTest::letters() {
+  sql::Session& session = outside();
+  std::vector<DeadLetter> letters;
+  for (auto& stored : sql::DeadLetters(own_->dialect(), TestJob{}.job, TestJob{}.sink).read(session, 1'000'000)) {
+    letters.push_back(std::move(stored.letter));
+  }
+  return letters;
 }
 
 void SqlUnderTest::end_session(const std::string& id) {

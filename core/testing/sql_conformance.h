@@ -16,6 +16,7 @@ class SqlUnderTest : public SinkUnderTest {
   void create_table(const TestTable& table) override;  // drops one of that name
   std::unique_ptr<Sink> open(const TestJob& job) override;
   std::vector<TestRow> rows(const TestTable& table) override;
+  std::vector<DeadLetter> letters() override;
   void disown_ledger() override;
 
   // A new one each time, all of the same schema, which is empty at first.

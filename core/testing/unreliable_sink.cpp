@@ -13,24 +13,28 @@ class UnreliableWriter final : public SinkWriter {
     risk(SinkCall::connect, [&] { inner_ = sink_.inner_.open_writer(task); });
   }
 
-  Positions known(const std::vector<Split>& splits) override {
-    Positions positions;
-    risk(SinkCall::known, [&] { positions = inner_->known(splits); });
-    return positions;
+  std::map<Split, Known> known(const std::vector<Split>& splits) override {
+    std::map<Split, Known> all;
+    risk(SinkCall::known, [&] { all = inner_->known(splits); });
+    return all;
   }
 
-  Claims take_over(const Positions& starts, const Claims& held) override {
+  Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) override {
     Claims claims;
     risk(SinkCall::take_over, [&] {
       sink_.settle_those_of([&](const Split& split) { return starts.contains(split); });
-      claims = inner_->take_over(starts, held);
+      claims = inner_->take_over(starts, held, topics);
     });
     return claims;
   }
 
-  void write(const std::string& topic, const Batch& batch, WriteMode mode) override {
+  void write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) override {
     streamed_ = mode == WriteMode::streaming;
-    risk(SinkCall::write, [&] { inner_->write(topic, batch, mode); });
+    risk(SinkCall::write, [&] { inner_->write(topic, batch, mode, rejects); });
+  }
+
+  void set_aside(std::span<const DeadLetter> letters) override {
+    risk(SinkCall::write, [&] { inner_->set_aside(letters); });
   }
 
   void commit(const Cut& cut) override {

@@ -24,10 +24,22 @@ def topic_records(kafka, topic):
         yield int(partition), int(offset), value
 
 
+def topic_headers(kafka, topic):
+    """(headers, value) of all records."""
+    for line in children.run([*READ, "-b", kafka.address, "-t", topic, "-J"], seconds=600).decode().splitlines():
+        record = json.loads(line)
+        pairs = record.get("headers", [])
+        yield dict(zip(pairs[::2], pairs[1::2])), record["payload"]
+
+
+def row_of(value, columns=COLUMNS):
+    record = json.loads(value)
+    return tuple(_text(record.get(column)) for column in columns)
+
+
 def topic_rows(kafka, topic, columns=COLUMNS):
     for _, _, value in topic_records(kafka, topic):
-        record = json.loads(value)
-        yield tuple(_text(record.get(column)) for column in columns)
+        yield row_of(value, columns)
 
 
 def _text(cell):

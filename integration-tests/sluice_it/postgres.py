@@ -59,8 +59,8 @@ class Postgres:
     def log(self):
         return self.folder / "log"
 
-    def url(self, database):
-        return f"postgresql://{self.user}:not-a-real-secret@127.0.0.1:{self.port}/{database}"
+    def url(self, database, user=None):
+        return f"postgresql://{user or self.user}:not-a-real-secret@127.0.0.1:{self.port}/{database}"
 
     def start(self):
         """Starts, or starts again with the same data and port; returns once connections are accepted."""

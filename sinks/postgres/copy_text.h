@@ -31,9 +31,15 @@ class CopyLines {
   void clear() { lines_ = size_ = 0; }
 
   void begin_line() {
+    line_start_ = size_;
     if (lines_ > 0) delimit('\n');
     ++lines_;
     fields_ = 0;
+  }
+  // Takes the last line back.
+  void drop_line() {
+    size_ = line_start_;
+    --lines_;
   }
   void append_field(const sql::CellText& cell) {
     if (fields_ > 0) delimit('\t');
@@ -60,6 +66,7 @@ class CopyLines {
 
   std::string text_;  // as long as its room
   std::size_t size_ = 0;
+  std::size_t line_start_ = 0;  // of the last line
   std::size_t lines_ = 0;
   std::size_t fields_ = 0;  // of the last line
   std::string escaped_;

@@ -93,6 +93,7 @@ std::optional<sql::Table> describe_table(sql::Session& session, const sql::Diale
   const std::string oid = found.front()[0].value_or("");
   const std::array<Value, 1> argument{Text{oid}};
   sql::Table described;
+  described.id = oid;
   described.schema = found.front()[1].value_or("");
   described.name = found.front()[2].value_or("");
   for (const sql::Row& row : session.query(columns_sql, argument)) described.columns.push_back(column_from(row));

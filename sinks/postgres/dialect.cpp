@@ -45,6 +45,20 @@ std::string PostgresDialect::unless_present() const {
   return "ON CONFLICT DO NOTHING";
 }
 
+std::string PostgresDialect::hex(std::string_view column) const {
+  return "encode(" + std::string(column) + ", 'hex')";
+}
+
+std::string PostgresDialect::check_rules_at_once() const {
+  return "SET CONSTRAINTS ALL IMMEDIATE";
+}
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html: integrity constraints, triggered data changes, views
+// with a check option, RAISE in a function.
+bool PostgresDialect::is_rule(std::string_view code) const {
+  return code.starts_with("23") || code == "27000" || code == "44000" || code == "P0001" || code == "P0004";
+}
+
 // The number is arbitrary ("sluice" in ASCII) and the same in every process.
 std::string PostgresDialect::migration_lock() const {
   return "SELECT pg_advisory_xact_lock(126979698484069)";

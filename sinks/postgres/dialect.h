@@ -11,6 +11,9 @@ class PostgresDialect final : public sql::Dialect {
   std::string type_for(Kind kind, bool key) const override;
   std::string now() const override;
   std::string unless_present() const override;
+  std::string hex(std::string_view column) const override;
+  std::string check_rules_at_once() const override;
+  bool is_rule(std::string_view code) const override;
   std::string migration_lock() const override;
 };
 

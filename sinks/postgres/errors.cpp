@@ -1,6 +1,7 @@
 #include "sinks/postgres/errors.h"
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace sluice::postgres {
@@ -70,6 +71,18 @@ Fault classify(std::string_view sqlstate) {
 std::string_view next_step(std::string_view sqlstate) {
   const Rule* const rule = sqlstate.empty() ? nullptr : rule_for(sqlstate);
   return rule == nullptr ? std::string_view() : rule->next_step;
+}
+
+std::optional<std::size_t> copied_row(std::string_view message) {
+  constexpr std::string_view before = ", line ";
+  const auto context = message.find("CONTEXT:  COPY ");
+  const auto at = message.find(before, context == std::string_view::npos ? message.size() : context);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::size_t line = 0;
+  const char* const digits = message.data() + at + before.size();
+  const auto parsed = std::from_chars(digits, message.data() + message.size(), line);
+  if (parsed.ec != std::errc() || line == 0) return std::nullopt;
+  return line - 1;
 }
 
 std::string shown(std::string_view sqlstate, std::string_view message) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sinks/postgres/copy_stream.h"
 #include "sinks/postgres/copy_text.h"
@@ -17,11 +19,12 @@ class CopyLoader final : public sql::RowLoader {
   CopyLoader(PostgresSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan);
   ~CopyLoader() override;
 
-  void add(const Batch& batch, std::size_t first, std::size_t last) override;
+  void add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) override;
   void finish() override;
+  std::optional<std::size_t> refused_row() const override { return refused_row_; }
 
  private:
-  void encode(const Batch& batch, std::size_t row);
+  void encode(const Batch& batch, std::size_t row, std::vector<Reject>& rejects);
   void send();
 
   PostgresSession& session_;
@@ -31,6 +34,7 @@ class CopyLoader final : public sql::RowLoader {
   std::unique_ptr<CopyStream> stream_;
   CopyLines lines_;
   sql::CellBuffer cell_;
+  std::optional<std::size_t> refused_row_;
 };
 
 }  // namespace sluice::postgres

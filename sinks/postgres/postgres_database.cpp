@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sinks/postgres/describe.h"
+#include "sinks/postgres/inspect.h"
 #include "sinks/postgres/loader.h"
 #include "sinks/postgres/session.h"
 #include "sinks/postgres/upsert_loader.h"
@@ -78,6 +79,13 @@ std::unique_ptr<sql::RowLoader> PostgresDatabase::loader(sql::Session& session, 
   auto& own = dynamic_cast<PostgresSession&>(session);
   if (plan.mode == sql::InsertMode::upsert) return std::make_unique<UpsertLoader>(own, dialect_, plan);
   return std::make_unique<CopyLoader>(own, dialect_, plan);
+}
+
+Findings PostgresDatabase::inspect(sql::Session& session, const sql::InspectionSubject& subject) {
+  if (subject.table != nullptr) return inspect_table(session, subject);
+  sql::InspectionSubject server = subject;
+  server.port = dynamic_cast<PostgresSession&>(session).port();
+  return inspect_server(session, server);
 }
 
 std::size_t PostgresDatabase::writers_max() const {

@@ -27,6 +27,7 @@ class PostgresDatabase final : public sql::Database {
   std::optional<sql::Table> describe(sql::Session& session, const std::string& table) override;
   std::string name_to_create(sql::Session& session, const std::string& table) override;
   std::unique_ptr<sql::RowLoader> loader(sql::Session& session, const sql::LoadPlan& plan) override;
+  Findings inspect(sql::Session& session, const sql::InspectionSubject& subject) override;
   std::size_t writers_max() const override;
 
  private:

@@ -1,10 +1,14 @@
 #include "sinks/postgres/session.h"
 
+#include <sys/socket.h>
+
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "core/model/error.h"
 #include "sinks/postgres/errors.h"
+#include "sinks/sql/letter_text.h"
 
 namespace sluice::postgres {
 
@@ -136,6 +140,8 @@ pqxx::result PostgresSession::run(const std::string& sql, std::span<const Value>
     for (const Value& argument : arguments) {
       if (const auto* text = std::get_if<Text>(&argument)) {
         texts.emplace_back(std::string(text->utf8));
+      } else if (const auto* bytes = std::get_if<Bytes>(&argument)) {
+        texts.emplace_back("\\x" + sql::to_hex(bytes->raw));
       } else if (const auto* number = std::get_if<std::int64_t>(&argument)) {
         texts.emplace_back(std::to_string(*number));
       } else {
@@ -170,6 +176,15 @@ std::vector<sql::Row> PostgresSession::query(const std::string& sql, std::span<c
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+// libpq waits for its socket, and nothing else wakes it. The server notices the end of the connection by itself.
+void PostgresSession::interrupt() noexcept {
+  if (const int socket = connection_->sock(); socket >= 0) ::shutdown(socket, SHUT_RDWR);
+}
+
+int PostgresSession::port() const {
+  return std::atoi(connection_->port());
 }
 
 bool PostgresSession::end_session(const std::string& id) {

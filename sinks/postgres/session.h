@@ -31,8 +31,10 @@ class PostgresSession final : public sql::Session {
   std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
   using sql::Session::execute;
   using sql::Session::query;
+  void interrupt() noexcept override;
   std::string id() const override { return id_; }
   bool end_session(const std::string& id) override;
+  int port() const;  // that was connected to
 
   // The open transaction. A loader may use it from another thread as long as nobody else does.
   pqxx::work& transaction();

@@ -42,10 +42,10 @@ UpsertLoader::UpsertLoader(PostgresSession& session, const sql::Dialect& dialect
 
 UpsertLoader::~UpsertLoader() = default;
 
-void UpsertLoader::add(const Batch& batch, std::size_t first, std::size_t last) {
+void UpsertLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
   for (std::size_t row = first; row < last; ++row) {
     sql::RowBuffer& block = blocks_[filling_];
-    block.add(batch, row);
+    block.add(batch, row, rejects);
     if (block.rows() >= rows_per_block || block.bytes() >= bytes_per_block) send();
   }
 }

@@ -24,7 +24,7 @@ class UpsertLoader final : public sql::RowLoader {
   UpsertLoader(PostgresSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan);
   ~UpsertLoader() override;
 
-  void add(const Batch& batch, std::size_t first, std::size_t last) override;
+  void add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) override;
   void finish() override;
 
  private:

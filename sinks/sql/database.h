@@ -7,8 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/api/finding.h"
 #include "core/model/batch.h"
+#include "core/model/reject.h"
 #include "sinks/sql/session.h"
 #include "sinks/sql/table.h"
 
@@ -26,13 +29,17 @@ class RowLoader {
  public:
   virtual ~RowLoader() = default;  // gives up what was not finished
 
-  // Encodes rows [first, last) and sends them as the server takes them. A value that its column cannot hold throws
-  // BadRecord; rows before it may be on their way, so that the epoch must be rolled back (to a savepoint, or whole).
-  virtual void add(const Batch& batch, std::size_t first, std::size_t last) = 0;
+  // Encodes rows [first, last) and sends them as the server takes them. A row with a value that its column cannot hold
+  // is left out and appended to `rejects`.
+  virtual void add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) = 0;
 
   // Every row is on the server and accepted; the session is free for other statements. More rows may follow, also after
-  // an Error other than BadRecord, which leaves the loader empty.
+  // an Error, which leaves the loader empty.
   virtual void finish() = 0;
+
+  // After an Error(bad_record): which row it was, counted from 0 among those sent since the last finish(), where the
+  // server says so. A hint that spares a search.
+  virtual std::optional<std::size_t> refused_row() const { return std::nullopt; }
 };
 
 // Stateless text. Used from any thread.
@@ -49,8 +56,24 @@ class Dialect {
   virtual std::string now() const = 0;
   // Ends an INSERT that is to leave a row alone which is there already.
   virtual std::string unless_present() const = 0;
+  // An expression: the bytes of a column as hex digits, NULL where it is NULL.
+  virtual std::string hex(std::string_view column) const = 0;
+  // Makes rules that would be checked at the commit be checked at once, for the rest of the transaction. Empty: there
+  // is no such statement.
+  virtual std::string check_rules_at_once() const = 0;
+  // Whether an error code of the server says that a rule of the database (a key, a reference, a check, a trigger) was
+  // broken, not that a value is wrong in itself.
+  virtual bool is_rule(std::string_view code) const = 0;
   // Serialises concurrent migrations until the end of the transaction. Empty: the transaction itself does.
   virtual std::string migration_lock() const = 0;
+};
+
+// What `check` wants to know about.
+struct InspectionSubject {
+  InsertMode mode = InsertMode::insert;
+  std::size_t tasks = 1;
+  int port = 0;                  // that the job connects to; 0: the default, or none
+  const Table* table = nullptr;  // borrowed
 };
 
 class Database {
@@ -71,6 +94,9 @@ class Database {
   virtual std::string name_to_create(Session& session, const std::string& table);
 
   virtual std::unique_ptr<RowLoader> loader(Session& session, const LoadPlan& plan) = 0;
+
+  // Traps of the server, and of the subject's table where it names one. Changes nothing.
+  virtual Findings inspect(Session&, const InspectionSubject&) { return {}; }
 
   // How many tasks may hold transactions at once; 1 for SQLite.
   virtual std::size_t writers_max() const = 0;

@@ -27,6 +27,7 @@ std::vector<Split> splits_of(const Positions& positions) {
 }
 
 std::string who(const LedgerEntry& entry) {
+  if (entry.owner == moved_by_hand) return "`sluice offsets`, which moved the position";
   return entry.owner.value_or("which has released it since");
 }
 
@@ -61,7 +62,7 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
   if (splits != nullptr && splits->empty()) return {};
   Statement sql = statement();
   sql << "SELECT topic, ";
-  sql.name("partition") << ", next_offset, epoch, generation, owner, updated_at FROM sluice_ledger";
+  sql.name("partition") << ", next_offset, epoch, generation, owner, updated_at, topic_id FROM sluice_ledger";
   add_where_job(sql);
   if (splits != nullptr) add_one_of(sql, *splits);
   std::map<Split, LedgerEntry> entries;
@@ -69,13 +70,13 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
     const Split split{row[0].value_or(""), static_cast<std::int32_t>(integer(row[1]))};
     const Claim claim{integer(row[2]), Generation{static_cast<std::uint64_t>(integer(row[4]))},
                       Epoch{static_cast<std::uint64_t>(integer(row[3]))}};
-    entries.emplace(split, LedgerEntry{claim, row[5], row[6].value_or("")});
+    entries.emplace(split, LedgerEntry{claim, row[5], row[7].value_or(""), row[6].value_or("")});
   }
   return entries;
 }
 
-Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts,
-                         const Claims& held) const {
+Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
+                         const TopicIds& topics) const {
   const std::vector<Split> splits = splits_of(starts);
   if (splits.empty()) return {};
   const std::string this_run = Owner::parse(owner).run;
@@ -95,7 +96,8 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
   for (const auto& id : left_behind) session.end_session(id);
 
   session.begin();
-  claim_rows(session, owner, starts);
+  add_missing(session, starts);
+  claim_rows(session, owner, splits, topics);
   const auto after = read(session, &splits);
   for (const auto& [split, entry] : before) {
     const auto now = after.find(split);
@@ -114,7 +116,7 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
   return claims;
 }
 
-void Ledger::claim_rows(Session& session, const std::string& owner, const Positions& starts) const {
+void Ledger::add_missing(Session& session, const Positions& starts) const {
   Statement insert = statement();
   insert << "INSERT INTO sluice_ledger (job, sink, topic, ";
   insert.name("partition") << ", next_offset, epoch, generation, owner, updated_at) VALUES ";
@@ -129,12 +131,44 @@ void Ledger::claim_rows(Session& session, const std::string& owner, const Positi
   }
   insert << " " << dialect_.unless_present();
   insert.execute(session);
+}
 
+void Ledger::claim_rows(Session& session, const std::string& owner, const std::vector<Split>& splits,
+                        const TopicIds& topics) const {
   Statement update = statement();
   update << "UPDATE sluice_ledger SET generation = generation + 1, owner = ";
-  update.bind(owner) << ", updated_at = " << dialect_.now();
+  update.bind(owner);
+  if (!topics.empty()) {
+    update << ", topic_id = CASE topic";
+    for (const auto& [topic, id] : topics) {
+      update << " WHEN ";
+      update.bind(topic) << " THEN ";
+      update.bind(id);
+    }
+    update << " ELSE topic_id END";
+  }
+  update << ", updated_at = " << dialect_.now();
   add_where_job(update);
-  const std::vector<Split> splits = splits_of(starts);
+  add_one_of(update, splits);
+  update.execute(session);
+}
+
+void Ledger::set(Session& session, const Positions& to) const {
+  const std::vector<Split> splits = splits_of(to);
+  for (const auto& [split, entry] : read(session, &splits)) {
+    if (entry.owner) session.end_session(Owner::parse(*entry.owner).session);
+  }
+  add_missing(session, to);
+  Statement update = statement();
+  update << "UPDATE sluice_ledger SET next_offset = CASE";
+  for (const auto& [split, position] : to) {
+    update << " WHEN ";
+    add_split(update, split);
+    update << " THEN " << position;
+  }
+  update << " END, generation = generation + 1, topic_id = NULL, owner = ";
+  update.bind(moved_by_hand) << ", updated_at = " << dialect_.now();
+  add_where_job(update);
   add_one_of(update, splits);
   update.execute(session);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/api/sink.h"
@@ -18,8 +19,12 @@ namespace sluice::sql {
 struct LedgerEntry {
   Claim claim;
   std::optional<std::string> owner;  // nothing: released in order
+  std::string topic_id;              // empty: not known
   std::string updated_at;
 };
+
+// As an owner: not a process, but somebody who moved the positions.
+inline constexpr std::string_view moved_by_hand = "moved-by-hand";
 
 class Ledger {
  public:
@@ -32,7 +37,12 @@ class Ledger {
   // In a transaction of its own: makes rows for unknown splits, raises every generation, names the owner, and returns
   // what the ledger says then. The row locks make it wait for a commit of the old owner that is in flight; sessions of
   // an owner that did not release are ended first. Throws fenced when a split in `held` was taken over since.
-  Claims take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held) const;
+  Claims take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
+                   const TopicIds& topics) const;
+
+  // In the open transaction: the positions are these from now on, whatever they were. Ends the sessions of the owners,
+  // and raises the generations, so that a process that runs is fenced.
+  void set(Session& session, const Positions& to) const;
 
   // Last statement of an epoch's transaction: every move by compare-and-set. False when one of them missed: the
   // transaction must be rolled back, and explain_miss() tells why.
@@ -49,7 +59,9 @@ class Ledger {
   void add_where_job(Statement& sql) const;
   void add_split(Statement& sql, const Split& split) const;
   void add_one_of(Statement& sql, const std::vector<Split>& splits) const;
-  void claim_rows(Session& session, const std::string& owner, const Positions& starts) const;
+  void add_missing(Session& session, const Positions& starts) const;
+  void claim_rows(Session& session, const std::string& owner, const std::vector<Split>& splits,
+                  const TopicIds& topics) const;
 
   const Dialect& dialect_;
   std::string job_;

@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/model/error.h"
-
 namespace sluice::sql {
 
 namespace {
 constexpr std::size_t index_size_min = 1024;  // a power of two
 }
 
-void RowBuffer::add(const Batch& batch, std::size_t row) {
+void RowBuffer::add(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
   const auto values = batch.row(row);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const CellText cell = cell_text(values[i], plan_.columns[i], buffer_, rules_);
     if (cell.form == CellForm::refused) {
       cells_.resize(superseded_.size() * plan_.columns.size());
-      throw BadRecord(batch.origin(row), plan_.columns[i].name, cell.reason);
+      return rejects.push_back({batch.origin(row), plan_.columns[i].name, cell.reason});
     }
     cells_.push_back(
         {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(cell.text.size()), cell.form});

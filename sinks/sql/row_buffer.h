@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/model/batch.h"
+#include "core/model/reject.h"
 #include "sinks/sql/cell_text.h"
 #include "sinks/sql/table.h"
 
@@ -19,8 +20,8 @@ class RowBuffer {
   // `plan` is borrowed.
   RowBuffer(const LoadPlan& plan, CellRules rules) : plan_(plan), rules_(rules) {}
 
-  // Throws BadRecord when a value does not fit its column.
-  void add(const Batch& batch, std::size_t row);
+  // A row with a value that does not fit its column is left out and appended to `rejects`.
+  void add(const Batch& batch, std::size_t row, std::vector<Reject>& rejects);
   void clear();
 
   std::size_t rows() const { return rows_; }  // without the folded ones

@@ -27,11 +27,15 @@ class Session {
   virtual void commit() = 0;
   virtual void rollback() noexcept = 0;
 
-  // Arguments stand for the dialect's placeholders; Text, int64 and Null only. Returns the rows affected.
+  // Arguments stand for the dialect's placeholders; Text, Bytes, int64 and Null only. Returns the rows affected.
   virtual std::uint64_t execute(const std::string& sql, std::span<const Value> arguments) = 0;
   virtual std::vector<Row> query(const std::string& sql, std::span<const Value> arguments) = 0;
   std::uint64_t execute(const std::string& sql) { return execute(sql, {}); }
   std::vector<Row> query(const std::string& sql) { return query(sql, {}); }
+
+  // From another thread, while a verb waits for the server: it fails as if the connection had broken, and the session
+  // is good for nothing any more.
+  virtual void interrupt() noexcept = 0;
 
   // What another session needs to end this one: a server's session id with something that tells it from a later
   // session with the same id. Empty where sessions cannot be ended from outside.

@@ -12,6 +12,8 @@ SqlSink::SqlSink(SqlSinkSettings settings, std::unique_ptr<Database> database, L
     : settings_(std::move(settings)),
       database_(std::move(database)),
       ledger_(database_->dialect(), settings_.job, settings_.sink),
+      letters_(database_->dialect(), settings_.job, settings_.sink),
+      known_tables_(database_->dialect(), settings_.job, settings_.sink),
       log_(std::move(log)) {}
 
 SqlSink::~SqlSink() = default;
@@ -44,7 +46,10 @@ void SqlSink::prepare(bool migrate) {
     for (const auto& topic : settings_.topics) {
       if (bound_.contains(topic)) continue;
       const bool needs_sample = settings_.mapping.auto_create && settings_.mapping.columns.empty();
-      if (needs_sample && !database_->describe(session, table_for(topic))) continue;
+      if (needs_sample && !database_->describe(session, table_for(topic))) {
+        face_another_table(session, topic, std::nullopt);
+        continue;  // created from the first records
+      }
       bound_.emplace(topic, bind_table(session, topic, {}));
     }
   });
@@ -71,6 +76,7 @@ Binding SqlSink::bind_table(Session& session, const std::string& topic,
                             const std::function<std::vector<Field>()>& infer) {
   const std::string name = table_for(topic);
   auto table = database_->describe(session, name);
+  face_another_table(session, topic, table);
   if (!table && settings_.mapping.auto_create) {
     const bool sampled = settings_.mapping.columns.empty();
     session.execute(create_statement(database_->dialect(), database_->name_to_create(session, name), settings_.mapping,
@@ -84,14 +90,62 @@ Binding SqlSink::bind_table(Session& session, const std::string& topic,
                     ". Create it, or set \"auto.create\": true. Names are looked up exactly as written, upper "
                     "and lower case included");
   }
-  return bind_columns(*table, settings_.mapping);
+  Binding binding = bind_columns(*table, settings_.mapping);
+  if (known_tables_.find(session, topic) != table->id) known_tables_.remember(session, topic, table->id);
+  return binding;
+}
+
+// A table that is gone, or is empty and not the one that this topic went to before: the ledger would skip what the old
+// one held.
+void SqlSink::face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table) {
+  const auto before = known_tables_.find(session, topic);
+  if (!before || (table && (table->id == *before || has_rows(session, *table)))) return;
+  std::string positions;
+  for (const auto& [split, entry] : ledger_.read(session)) {
+    if (split.topic != topic || number(entry.claim.epoch) == 0) continue;
+    positions += (positions.empty() ? "" : ", ") + to_string(split) + " up to " + std::to_string(entry.claim.position);
+  }
+  if (positions.empty()) return;
+  const std::string text = "table " + table_for(topic) +
+                           (table ? " is empty and was created anew since this job wrote to it" : " is gone") +
+                           ", but the ledger remembers what it has written there: " + positions;
+  if (settings_.accept_lost_records) {
+    return log_(LogLevel::warning, text + "; going on from there, as on.lost.records says", {{"topic", topic}});
+  }
+  throw Error(Fault::fatal, text +
+                                ". Nothing was written. Restore the table; or load everything again with `sluice "
+                                "offsets --reset earliest`; or go on from there with \"on.lost.records\": "
+                                "\"skip\" in the source");
+}
+
+bool SqlSink::has_rows(Session& session, const Table& table) {
+  const Dialect& dialect = database_->dialect();
+  const std::string name = (table.schema.empty() ? "" : dialect.quote(table.schema) + ".") + dialect.quote(table.name);
+  return !session.query("SELECT 1 FROM " + name + " LIMIT 1").empty();
+}
+
+void SqlSink::set_positions(const Positions& to) {
+  with_control([&](Session& session) {
+    session.begin();
+    ledger_.set(session, to);
+    for (const auto& [split, position] : to) {
+      letters_.remove_from(session, split, position);
+      known_tables_.forget(session, split.topic);
+    }
+    session.commit();
+  });
 }
 
 std::unique_ptr<SinkWriter> SqlSink::open_writer(std::size_t) {
-  return std::make_unique<SqlWriter>(*database_, ledger_, [this](const std::string& topic) -> const LoadPlan& {
+  return make_writer();
+}
+
+std::unique_ptr<SqlWriter> SqlSink::make_writer() {
+  const auto plan_of = [this](const std::string& topic) -> const LoadPlan& {
     const std::scoped_lock lock(mutex_);
     return bound_.at(topic).plan;
-  });
+  };
+  return std::make_unique<SqlWriter>(*database_, ledger_, letters_, plan_of, settings_.calls, log_);
 }
 
 Positions SqlSink::positions() {
@@ -104,10 +158,40 @@ std::map<Split, LedgerEntry> SqlSink::ledger() {
   return with_control([&](Session& session) { return ledger_.read(session); });
 }
 
+std::vector<StoredLetter> SqlSink::letters(std::size_t count, const DeadLetter* after) {
+  return with_control([&](Session& session) { return letters_.read(session, count, after); });
+}
+
+std::uint64_t SqlSink::letter_count() {
+  return with_control([&](Session& session) { return letters_.count(session); });
+}
+
+LetterRetry::Result SqlSink::retry_letters(Format& format) {
+  const auto writer = make_writer();
+  return LetterRetry(*this, *writer, format).run();
+}
+
+std::uint64_t SqlSink::discard_letters() {
+  return with_control([&](Session& session) { return letters_.remove_all(session); });
+}
+
 std::vector<std::string> SqlSink::migrate(bool apply) {
   return with_control([&](Session& session) {
     Migrator migrator(*database_, session);
     return apply ? migrator.apply() : migrator.missing();
+  });
+}
+
+Findings SqlSink::inspect(const std::string* topic) {
+  return with_control([&](Session& session) -> Findings {
+    InspectionSubject subject;
+    subject.mode = settings_.mapping.insert_mode;
+    subject.tasks = settings_.tasks;
+    if (topic == nullptr) return database_->inspect(session, subject);
+    const auto table = database_->describe(session, table_for(*topic));
+    if (!table) return {};
+    subject.table = &*table;
+    return database_->inspect(session, subject);
   });
 }
 

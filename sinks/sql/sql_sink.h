@@ -8,11 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "core/api/decoder.h"
 #include "core/api/log.h"
 #include "core/api/sink.h"
 #include "sinks/sql/binding.h"
+#include "sinks/sql/call_watch.h"
 #include "sinks/sql/database.h"
+#include "sinks/sql/dead_letters.h"
+#include "sinks/sql/known_tables.h"
 #include "sinks/sql/ledger.h"
+#include "sinks/sql/letter_retry.h"
 
 namespace sluice::sql {
 
@@ -23,6 +28,8 @@ struct SqlSinkSettings {
   std::vector<std::string> topics;  // those known beforehand are bound at the start, so that mistakes show at once
   std::size_t tasks = 1;
   MappingSettings mapping;
+  CallLimits calls;                  // of a writer
+  bool accept_lost_records = false;  // go on where a table is not the one that was written to
 };
 
 class SqlSink final : public Sink {
@@ -37,21 +44,38 @@ class SqlSink final : public Sink {
 
   // For `status`: everything the ledger says of the job.
   std::map<Split, LedgerEntry> ledger();
+  // For `offsets`: the ledger says this from now on, and a process that runs is fenced. Letters of records that will be
+  // read again are removed.
+  void set_positions(const Positions& to);
   // For `migrate`: names of the migrations that were applied, or that would be.
   std::vector<std::string> migrate(bool apply);
-  // For `check`: what a topic is bound to; nothing when the table does not exist yet.
+  // For `dead-letters`: the first ones behind `after`, in the order of their records; how many there are in all.
+  std::vector<StoredLetter> letters(std::size_t count, const DeadLetter* after = nullptr);
+  std::uint64_t letter_count();
+  // Those that can be written now are, and are removed with that.
+  LetterRetry::Result retry_letters(Format& format);
+  // Removes them all, and returns how many that were.
+  std::uint64_t discard_letters();
+  // For `check`: what a topic is bound to; nothing when the table does not exist yet. And the traps of the server, or
+  // of that topic's table.
   std::optional<Binding> existing_binding(const std::string& topic);
+  Findings inspect(const std::string* topic = nullptr);
   Database& database() { return *database_; }
   std::string table_for(const std::string& topic) const;
 
  private:
   template <class Work>
   auto with_control(Work work);
+  void face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table);
+  bool has_rows(Session& session, const Table& table);
+  std::unique_ptr<SqlWriter> make_writer();
   Binding bind_table(Session& session, const std::string& topic, const std::function<std::vector<Field>()>& infer);
 
   SqlSinkSettings settings_;
   std::unique_ptr<Database> database_;
   Ledger ledger_;
+  DeadLetters letters_;
+  KnownTables known_tables_;
   Log log_;
 
   std::mutex mutex_;                      // guards what follows

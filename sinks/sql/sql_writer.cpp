@@ -8,26 +8,76 @@
 
 namespace sluice::sql {
 
-SqlWriter::SqlWriter(Database& database, const Ledger& ledger,
-                     std::function<const LoadPlan&(const std::string& topic)> plan_of)
+namespace {
+
+// A stream of rows is interrupted for letters no more often than this.
+constexpr std::size_t letters_max = 1000;
+constexpr std::size_t letter_bytes_max = std::size_t{1} << 20;
+
+// Which of the rows [first, last) the server has refused, as far as it says: `left_out` were not sent to it.
+std::size_t refused_row(const RowLoader& by, const Batch& batch, std::size_t first, std::size_t last,
+                        std::span<const Reject> left_out) {
+  auto to_pass = by.refused_row();
+  for (std::size_t row = first; to_pass && row < last; ++row) {
+    if (!left_out.empty() && left_out.front().origin == batch.origin(row)) {
+      left_out = left_out.subspan(1);
+    } else if ((*to_pass)-- == 0) {
+      return row;
+    }
+  }
+  return first + (last - first) / 2;
+}
+
+}  // namespace
+
+SqlWriter::SqlWriter(Database& database, const Ledger& ledger, const DeadLetters& letters,
+                     std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits,
+                     const Log& log)
     : database_(database),
       ledger_(ledger),
+      dead_letters_(letters),
       plan_of_(std::move(plan_of)),
       session_(database.connect()),
+      watch_(
+          limits,
+          [&database, log](CallWatch::Duration waited) {
+            log(LogLevel::warning, "waiting for " + database.name() + ", which does not answer",
+                {{"seconds", std::to_string(waited.count() / 1000)}});
+          },
+          [this] { session_->interrupt(); }),
       owner_(Owner::of_this_process(session_->id()).text()) {}
 
 SqlWriter::~SqlWriter() {
   abort();
 }
 
-Positions SqlWriter::known(const std::vector<Split>& splits) {
-  Positions positions;
-  for (const auto& [split, entry] : ledger_.read(*session_, &splits)) positions.emplace(split, entry.claim.position);
-  return positions;
+// Runs what talks to the server, and gives it up when it takes too long.
+template <class Work>
+auto SqlWriter::watched(Work work) {
+  try {
+    const CallWatch::Call call(watch_);
+    return work();
+  } catch (const Error& error) {
+    if (!watch_.gave_up()) throw;
+    const bool in_doubt = error.fault() == Fault::in_doubt;
+    throw Error(in_doubt ? Fault::in_doubt : Fault::retryable,
+                database_.name() + " did not answer for " + std::to_string(watch_.limit().count() / 1000) +
+                    " s; the epoch is given up, so that the source is polled in time: " + error.what(),
+                error.code());
+  }
 }
 
-Claims SqlWriter::take_over(const Positions& starts, const Claims& held) {
-  return ledger_.take_over(*session_, owner_, starts, held);
+std::map<Split, Known> SqlWriter::known(const std::vector<Split>& splits) {
+  std::map<Split, Known> all;
+  for (const auto& [split, entry] : watched([&] { return ledger_.read(*session_, &splits); })) {
+    all.emplace(split,
+                Known{entry.claim.position, entry.claim.generation, entry.topic_id, entry.owner == moved_by_hand});
+  }
+  return all;
+}
+
+Claims SqlWriter::take_over(const Positions& starts, const Claims& held, const TopicIds& topics) {
+  return watched([&] { return ledger_.take_over(*session_, owner_, starts, held, topics); });
 }
 
 void SqlWriter::open_epoch() {
@@ -37,16 +87,17 @@ void SqlWriter::open_epoch() {
   fault_point("sink.after_begin");
 }
 
-void SqlWriter::write(const std::string& topic, const Batch& batch, WriteMode mode) {
+void SqlWriter::write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) {
   const bool first = !open_;
-  open_epoch();
-  RowLoader& to = loader(topic);
-  if (mode == WriteMode::isolating) {
+  watched([&] {
+    open_epoch();
+    RowLoader& to = loader(topic);
+    if (mode == WriteMode::streaming) return to.add(batch, 0, batch.rows(), rejects);
     to.finish();  // what was streamed before: no savepoint can be set while a stream is open
-    write_isolated(to, batch, 0, batch.rows());
-  } else {
-    to.add(batch, 0, batch.rows());
-  }
+    const std::string at_once = database_.dialect().check_rules_at_once();
+    if (first && !at_once.empty()) session_->execute(at_once);
+    write_isolated(to, batch, 0, batch.rows(), rejects);
+  });
   if (first) fault_point("sink.after_first_write");
 }
 
@@ -58,49 +109,104 @@ RowLoader& SqlWriter::loader(const std::string& topic) {
   return *loader;
 }
 
-// Halves what the server refuses until one row is left. A row that is fine costs one statement in a run of its own
-// kind, so one bad row of n costs about 2 log2(n) statements more.
-void SqlWriter::write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last) {
+// Splits what the server refuses, where it says so or in the middle, until one row is left. So one bad row of n costs
+// four statements more, or about 2 log2(n) where the server does not name it.
+void SqlWriter::write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last,
+                               std::vector<Reject>& rejects) {
+  if (first == last) return;
+  const std::size_t known = rejects.size();
   session_->execute("SAVEPOINT sluice_rows");
   try {
-    to.add(batch, first, last);
+    to.add(batch, first, last, rejects);
     to.finish();
     session_->execute("RELEASE SAVEPOINT sluice_rows");
     return;
-  } catch (const BadRecord&) {
-    throw;
   } catch (const Error& error) {
     if (error.fault() != Fault::bad_record) throw;
-    if (last - first == 1) throw BadRecord(batch.origin(first), "", error.what(), error.code());
-    session_->execute("ROLLBACK TO SAVEPOINT sluice_rows");
+    session_->execute("ROLLBACK TO SAVEPOINT sluice_rows; RELEASE SAVEPOINT sluice_rows");
+    if (last - first == 1) {
+      const RejectClass of = database_.dialect().is_rule(error.code()) ? RejectClass::constraint : RejectClass::data;
+      return rejects.push_back({batch.origin(first), "", error.what(), of, error.code()});
+    }
   }
-  const std::size_t middle = first + (last - first) / 2;
-  write_isolated(to, batch, first, middle);
-  write_isolated(to, batch, middle, last);
+  const std::size_t row = refused_row(to, batch, first, last, std::span(rejects).subspan(known));
+  rejects.resize(known);  // they are found again
+  write_isolated(to, batch, first, row, rejects);
+  write_isolated(to, batch, row, row + 1, rejects);
+  write_isolated(to, batch, row + 1, last, rejects);
+}
+
+void SqlWriter::set_aside(std::span<const DeadLetter> letters) {
+  watched([&] { open_epoch(); });
+  for (const DeadLetter& letter : letters) {
+    letter_bytes_ += letter.message.size() + (letter.value ? letter.value->size() : 0);
+    letters_.push_back(letter);
+  }
+  if (letter_bytes_ < letter_bytes_max && letters_.size() < letters_max) return;
+  watched([&] {
+    finish_rows();
+    send_letters();
+  });
+}
+
+// The session is free for other statements then.
+void SqlWriter::finish_rows() {
+  if (streaming_ != nullptr) streaming_->finish();
+  streaming_ = nullptr;
+}
+
+void SqlWriter::send_letters() {
+  dead_letters_.put(*session_, letters_);
+  letters_.clear();
+  letter_bytes_ = 0;
 }
 
 void SqlWriter::commit(const Cut& cut) {
-  open_epoch();  // an epoch of holes only: the ledger moves alone
-  if (streaming_ != nullptr) streaming_->finish();
-  streaming_ = nullptr;
-  if (!ledger_.move(*session_, cut)) {
-    abort();
-    throw ledger_.explain_miss(*session_, cut);
-  }
-  session_->commit();
+  watched([&] {
+    open_epoch();  // an epoch of holes only: the ledger moves alone
+    finish_rows();
+    send_letters();
+    if (!ledger_.move(*session_, cut)) {
+      abort();
+      throw ledger_.explain_miss(*session_, cut);
+    }
+    session_->commit();
+  });
   open_ = false;
   fault_point("sink.after_commit");
 }
 
+std::vector<StoredLetter> SqlWriter::letters(std::size_t count, const DeadLetter* after) {
+  open_epoch();
+  return dead_letters_.read(*session_, count, after);
+}
+
+void SqlWriter::commit_retried(std::span<const DeadLetter> written) {
+  finish_rows();
+  send_letters();
+  if (dead_letters_.remove(*session_, written) != written.size()) {
+    abort();
+    throw Error(Fault::retryable,
+                "another process has removed some of the dead letters meanwhile; nothing was written");
+  }
+  session_->commit();
+  open_ = false;
+}
+
 void SqlWriter::abort() noexcept {
   streaming_ = nullptr;
+  letters_.clear();
+  letter_bytes_ = 0;
   loaders_.clear();
-  if (open_) session_->rollback();
+  if (open_) {
+    const CallWatch::Call call(watch_);
+    session_->rollback();
+  }
   open_ = false;
 }
 
 void SqlWriter::release(const Claims& claims) {
-  ledger_.release(*session_, claims);
+  watched([&] { ledger_.release(*session_, claims); });
 }
 
 }  // namespace sluice::sql

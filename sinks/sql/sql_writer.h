@@ -5,10 +5,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "core/api/log.h"
 #include "core/api/sink.h"
+#include "sinks/sql/call_watch.h"
 #include "sinks/sql/database.h"
+#include "sinks/sql/dead_letters.h"
 #include "sinks/sql/ledger.h"
 #include "sinks/sql/table.h"
 
@@ -16,29 +21,46 @@ namespace sluice::sql {
 
 class SqlWriter final : public SinkWriter {
  public:
-  // `database` and `ledger` are borrowed and outlive the writer; `plan_of` yields the plan of a topic that was bound.
-  SqlWriter(Database& database, const Ledger& ledger, std::function<const LoadPlan&(const std::string& topic)> plan_of);
+  // All of it is borrowed and outlives the writer; `plan_of` yields the plan of a topic that was bound.
+  SqlWriter(Database& database, const Ledger& ledger, const DeadLetters& letters,
+            std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits, const Log& log);
   ~SqlWriter() override;
 
-  Positions known(const std::vector<Split>& splits) override;
-  Claims take_over(const Positions& starts, const Claims& held) override;
-  void write(const std::string& topic, const Batch& batch, WriteMode mode) override;
+  std::map<Split, Known> known(const std::vector<Split>& splits) override;
+  Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) override;
+  void write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) override;
+  void set_aside(std::span<const DeadLetter> letters) override;
   void commit(const Cut& cut) override;
   void abort() noexcept override;
   void release(const Claims& claims) override;
 
+  // For the retry of dead letters, which moves no ledger. Opens the transaction that commit_retried() ends.
+  std::vector<StoredLetter> letters(std::size_t count, const DeadLetter* after);
+  // The rows that were written stand for these letters, which are removed with them. Throws retryable, with nothing
+  // written, when somebody else has removed one meanwhile.
+  void commit_retried(std::span<const DeadLetter> written);
+
  private:
+  template <class Work>
+  auto watched(Work work);
   void open_epoch();
   RowLoader& loader(const std::string& topic);
-  void write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last);
+  void write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last,
+                      std::vector<Reject>& rejects);
+  void finish_rows();
+  void send_letters();
 
   Database& database_;
   const Ledger& ledger_;
+  const DeadLetters& dead_letters_;
   std::function<const LoadPlan&(const std::string&)> plan_of_;
   std::unique_ptr<Session> session_;
+  CallWatch watch_;  // behind the session, which it interrupts
   std::string owner_;
   std::map<std::string, std::unique_ptr<RowLoader>> loaders_;  // by topic; they borrow the session
   RowLoader* streaming_ = nullptr;                             // the one whose stream is open: a session has but one
+  std::vector<DeadLetter> letters_;                            // not sent yet
+  std::size_t letter_bytes_ = 0;
   bool open_ = false;
 };
 

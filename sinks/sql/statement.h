@@ -27,6 +27,10 @@ class Statement {
     arguments_.emplace_back(Text{value});
     return *this << std::string_view(dialect_.placeholder(arguments_.size()));
   }
+  Statement& bind_value(const Value& value) {
+    arguments_.push_back(value);
+    return *this << std::string_view(dialect_.placeholder(arguments_.size()));
+  }
 
   std::uint64_t execute(Session& session) const { return session.execute(text_, arguments_); }
   std::vector<Row> query(Session& session) const { return session.query(text_, arguments_); }

@@ -48,6 +48,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> unique_keys;  // column names; the primary key first when there is one
   bool has_primary_key = false;
+  std::string id = {};  // the database's own, another one for a new table of the same name; empty: it has none
 
   const Column* find(const std::string& column) const;
 };

@@ -60,9 +60,25 @@ std::string SqliteDialect::unless_present() const {
   return "ON CONFLICT DO NOTHING";
 }
 
+// hex() of NULL would be an empty text.
+std::string SqliteDialect::hex(std::string_view column) const {
+  const std::string name(column);
+  return "CASE WHEN " + name + " IS NOT NULL THEN hex(" + name + ") END";
+}
+
+// A foreign key that was declared as deferred cannot be checked earlier.
+std::string SqliteDialect::check_rules_at_once() const {
+  return {};
+}
+
+bool SqliteDialect::is_rule(std::string_view code) const {
+  return code.starts_with("SQLITE_CONSTRAINT") && code != "SQLITE_CONSTRAINT_DATATYPE";
+}
+
+// BEGIN IMMEDIATE took the only write lock.
 std::string SqliteDialect::migration_lock() const {
   return {};
-}  // BEGIN IMMEDIATE took the only write lock
+}
 
 Affinity affinity_of(std::string_view declared_type) {
   std::string type(declared_type);  // with the parentheses, as SQLite looks at it

@@ -90,13 +90,13 @@ SqliteLoader::SqliteLoader(SqliteSession& session, const sql::LoadPlan& plan)
   statement_ = session.prepare(load_statement(plan));
 }
 
-void SqliteLoader::add(const Batch& batch, std::size_t first, std::size_t last) {
+void SqliteLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
   session_.require_transaction();
   if (batch.columns() != cells_.size()) {
     throw Error(Fault::fatal, "rows for table " + table_ + " have " + std::to_string(batch.columns()) + " cells, " +
                                   std::to_string(cells_.size()) + " are needed; this is a bug");
   }
-  for (std::size_t i = first; i < last; ++i) add_row(batch.row(i), batch.origin(i));
+  for (std::size_t i = first; i < last; ++i) add_row(batch.row(i), batch.origin(i), rejects);
 }
 
 // Every row was stepped; nothing waits.
@@ -104,9 +104,9 @@ void SqliteLoader::finish() {
   session_.require_transaction();
 }
 
-void SqliteLoader::add_row(std::span<const Value> row, Origin origin) {
+void SqliteLoader::add_row(std::span<const Value> row, Origin origin, std::vector<Reject>& rejects) {
   for (std::size_t i = 0; i < row.size(); ++i) {
-    if (const char* reason = bind(cells_[i], row[i])) throw BadRecord(origin, cells_[i].column.name, reason);
+    if (const char* reason = bind(cells_[i], row[i])) return rejects.push_back({origin, cells_[i].column.name, reason});
   }
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_DONE) {
@@ -117,7 +117,16 @@ void SqliteLoader::add_row(std::span<const Value> row, Origin origin) {
   const std::string detail = sqlite3_errmsg(session_.handle());
   sqlite3_reset(statement_.get());
   if (error.fault() != Fault::bad_record) throw Error(error);
-  throw BadRecord(origin, {}, "sqlite refused the row for table " + table_ + ": " + detail, error.code());
+  if (sqlite3_get_autocommit(session_.handle()) != 0) {
+    throw Error(Fault::fatal,
+                "table " + table_ +
+                    " says ON CONFLICT ROLLBACK, so that one refused row ends the whole "
+                    "transaction of the epoch: declare the table without it (" +
+                    detail + ")",
+                error.code());
+  }
+  const RejectClass of = SqliteDialect().is_rule(error.code()) ? RejectClass::constraint : RejectClass::data;
+  rejects.push_back({origin, {}, "sqlite refused the row for table " + table_ + ": " + detail, of, error.code()});
 }
 
 void SqliteLoader::require(int code) {

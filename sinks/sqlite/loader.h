@@ -17,12 +17,12 @@ namespace sluice::sqlite {
 // a reason to change the row of another key.
 std::string load_statement(const sql::LoadPlan& plan);
 
-// Borrows the session. Each row has been accepted or refused when add() returns, so BadRecord names the very row.
+// Borrows the session. Each row has been accepted or refused when add() returns.
 class SqliteLoader final : public sql::RowLoader {
  public:
   SqliteLoader(SqliteSession& session, const sql::LoadPlan& plan);
 
-  void add(const Batch& batch, std::size_t first, std::size_t last) override;
+  void add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) override;
   void finish() override;
 
  private:
@@ -34,7 +34,7 @@ class SqliteLoader final : public sql::RowLoader {
     sql::CellBuffer buffer;  // holds the text until the row was stepped
   };
 
-  void add_row(std::span<const Value> row, Origin origin);
+  void add_row(std::span<const Value> row, Origin origin, std::vector<Reject>& rejects);
   // A reason why the value cannot be stored, or nullptr.
   const char* bind(Cell& cell, const Value& value);
   // A column without a type keeps what it is given, as its own kind. False: the value goes as text.

@@ -42,7 +42,8 @@ class SqliteLoaderTest : public TemporaryDatabase {
     session_.begin();
     SqliteLoader loader(session_, target);
     const Batch loaded = batch(rows);
-    loader.add(loaded, 0, loaded.rows());
+    rejects_.clear();
+    loader.add(loaded, 0, loaded.rows(), rejects_);
     loader.finish();
     session_.commit();
   }
@@ -51,11 +52,11 @@ class SqliteLoaderTest : public TemporaryDatabase {
   std::string stored(const std::string& type, const Value& value) {
     session_.rollback();
     session_.execute("DROP TABLE IF EXISTS t");
-    try {
-      load(plan("CREATE TABLE t (c " + type + ")"), {{value}});
-    } catch (const BadRecord& error) {
-      EXPECT_EQ(error.column(), "c");
-      return "refused: " + error.reason();
+    load(plan("CREATE TABLE t (c " + type + ")"), {{value}});
+    if (!rejects_.empty()) {
+      EXPECT_EQ(rejects_[0].field, "c");
+      EXPECT_EQ(rejects_[0].of, RejectClass::data);
+      return "refused: " + rejects_[0].reason;
     }
     return cell(session_,
                 "SELECT typeof(c) || ':' || CASE typeof(c) WHEN 'blob' THEN hex(c) WHEN 'real' THEN "
@@ -65,6 +66,7 @@ class SqliteLoaderTest : public TemporaryDatabase {
   bool refused(const std::string& type, const Value& value) { return stored(type, value).rfind("refused: ", 0) == 0; }
 
   SqliteSession session_ = session();
+  std::vector<Reject> rejects_;  // of the last load()
 };
 
 TEST_F(SqliteLoaderTest, EachTypeAtItsLimits) {
@@ -146,9 +148,9 @@ TEST_F(SqliteLoaderTest, WritesOnlyTheRowsAskedFor) {
   const Batch rows = batch({{std::int64_t{1}}, {std::int64_t{2}}, {std::int64_t{3}}});
   session_.begin();
   SqliteLoader loader(session_, target);
-  loader.add(rows, 1, 2);
+  loader.add(rows, 1, 2, rejects_);
   loader.finish();
-  loader.add(rows, 2, 3);
+  loader.add(rows, 2, 3, rejects_);
   loader.finish();
   session_.commit();
   EXPECT_EQ(cell(session_, "SELECT group_concat(a) FROM t"), "2,3");
@@ -167,7 +169,9 @@ TEST_F(SqliteLoaderTest, UpsertChangesTheRowOfItsKeyOnly) {
   // INSERT OR REPLACE would have deleted the row and its children.
   EXPECT_EQ(cell(session_, "SELECT count(*) FROM child"), "1");
   // Another unique index that a row meets is the record's fault, no reason to change another row.
-  EXPECT_THROW(load(target, {{std::int64_t{9}, Text{"y"}, std::int64_t{20}}}), BadRecord);
+  load(target, {{std::int64_t{9}, Text{"y"}, std::int64_t{20}}});
+  ASSERT_EQ(rejects_.size(), 1U);
+  EXPECT_EQ(rejects_[0].of, RejectClass::constraint);
 }
 
 TEST_F(SqliteLoaderTest, UpsertOfKeysOnlyLeavesPresentRowsAlone) {
@@ -185,18 +189,18 @@ TEST_F(SqliteLoaderTest, ARefusedRowIsNamedAndTheSavepointHoldsTheRest) {
   const Batch rows =
       batch({{std::int64_t{1}, Text{"x"}}, {std::int64_t{1}, Text{"y"}}, {std::int64_t{2}, Text{"secret"}}});
   session_.execute("SAVEPOINT rows");
-  try {
-    loader.add(rows, 0, 3);
-    FAIL() << "the second row has the key of the first";
-  } catch (const BadRecord& error) {
-    EXPECT_EQ(error.origin(), (Origin{0, 101}));
-    EXPECT_EQ(error.code(), "SQLITE_CONSTRAINT_PRIMARYKEY");
-    EXPECT_NE(error.reason().find("t.a"), std::string::npos) << error.reason();
-  }
+  loader.add(rows, 0, 3, rejects_);
+  ASSERT_EQ(rejects_.size(), 2U) << "the second row has the key of the first";
+  EXPECT_EQ(rejects_[0].origin, (Origin{0, 101}));
+  EXPECT_EQ(rejects_[0].code, "SQLITE_CONSTRAINT_PRIMARYKEY");
+  EXPECT_EQ(rejects_[0].of, RejectClass::constraint);
+  EXPECT_NE(rejects_[0].reason.find("t.a"), std::string::npos) << rejects_[0].reason;
+  EXPECT_EQ(rejects_[1].origin, (Origin{0, 102}));
+  EXPECT_EQ(rejects_[1].code, "SQLITE_CONSTRAINT_CHECK");
   session_.execute("ROLLBACK TO SAVEPOINT rows");
-  loader.add(rows, 1, 2);
-  const Error check = error_from([&] { loader.add(rows, 2, 3); });
-  EXPECT_EQ(check.code(), "SQLITE_CONSTRAINT_CHECK");
+  rejects_.clear();
+  loader.add(rows, 1, 2, rejects_);
+  EXPECT_TRUE(rejects_.empty());
   loader.finish();
   session_.commit();
   EXPECT_EQ(cell(session_, "SELECT group_concat(a || b) FROM t"), "1y");
@@ -227,11 +231,11 @@ TEST_F(SqliteLoaderTest, RowsOutsideATransactionAreRefused) {
   const auto target = plan("CREATE TABLE t (a INTEGER PRIMARY KEY ON CONFLICT ROLLBACK)");
   const Batch rows = batch({{std::int64_t{1}}, {std::int64_t{1}}});
   SqliteLoader loader(session_, target);
-  EXPECT_EQ(error_from([&] { loader.add(rows, 0, 1); }).fault(), Fault::fatal);
+  EXPECT_EQ(error_from([&] { loader.add(rows, 0, 1, rejects_); }).fault(), Fault::fatal);
   session_.begin();
-  EXPECT_EQ(error_from([&] { loader.add(rows, 0, 2); }).fault(), Fault::bad_record);
-  // SQLite rolled all of it back by itself.
-  EXPECT_EQ(error_from([&] { loader.add(rows, 0, 1); }).fault(), Fault::retryable);
+  // SQLite rolls all of it back by itself.
+  EXPECT_EQ(error_from([&] { loader.add(rows, 0, 2, rejects_); }).fault(), Fault::fatal);
+  EXPECT_EQ(error_from([&] { loader.add(rows, 0, 1, rejects_); }).fault(), Fault::retryable);
   EXPECT_EQ(error_from([&] { loader.finish(); }).fault(), Fault::retryable);
   session_.rollback();
   EXPECT_EQ(cell(session_, "SELECT count(*) FROM t"), "0");

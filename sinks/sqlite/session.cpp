@@ -98,10 +98,14 @@ void SqliteSession::bind(sqlite3_stmt* statement, std::span<const Value> argumen
       // A null pointer would bind NULL. The arguments outlive the statement's run, so nothing is copied.
       const char* const data = text->utf8.data() != nullptr ? text->utf8.data() : "";
       code = sqlite3_bind_text64(statement, place, data, text->utf8.size(), SQLITE_STATIC, SQLITE_UTF8);
+    } else if (const auto* bytes = std::get_if<Bytes>(&arguments[i])) {
+      const char* const data = bytes->raw.data() != nullptr ? bytes->raw.data() : "";
+      code = sqlite3_bind_blob64(statement, place, data, bytes->raw.size(), SQLITE_STATIC);
     } else if (std::holds_alternative<Null>(arguments[i])) {
       code = sqlite3_bind_null(statement, place);
     } else {
-      throw Error(Fault::fatal, "an argument of a statement is neither text nor an integer nor NULL; this is a bug");
+      throw Error(Fault::fatal,
+                  "an argument of a statement is neither text, bytes, an integer nor NULL; this is a bug");
     }
     if (code != SQLITE_OK) throw last_error("binding an argument");
   }

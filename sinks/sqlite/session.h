@@ -34,6 +34,7 @@ class SqliteSession final : public sql::Session {
   std::uint64_t execute(const std::string& sql, std::span<const Value> arguments) override;
   std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
 
+  void interrupt() noexcept override { sqlite3_interrupt(handle()); }
   std::string id() const override { return {}; }
   bool end_session(const std::string&) override { return false; }
 

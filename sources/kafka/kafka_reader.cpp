@@ -101,7 +101,7 @@ void KafkaReader::take_error(SplitState* state, const rd_kafka_message_t& messag
       if (message.offset > state->next) holes_.push_back({state->index, message.offset});
       return;
     case Meaning::position_gone:
-      if (reading) fail(position_gone(*state));
+      if (reading) take_lost(*state);
       return;
     case Meaning::missing_topic:
       if (!topic_check_at_) topic_check_at_ = Clock::now() + missing_topic_wait;
@@ -135,6 +135,11 @@ std::optional<SourceEvent> KafkaReader::next_event() {
     if (!state.reading || hole.offset <= state.next) continue;
     state.next = hole.offset;
     return Reached{hole.split, hole.offset};
+  }
+  if (!lost_.empty()) {
+    const Lost lost = lost_.front();
+    lost_.pop_front();
+    return lost;
   }
   return membership_.next_event();
 }
@@ -184,44 +189,44 @@ void KafkaReader::check_missing_topics() {
   }
 }
 
-Error KafkaReader::position_gone(const SplitState& state) {
+// The broker only says that the position is not there.
+void KafkaReader::take_lost(SplitState& state) {
   const std::string code = rd_kafka_err2name(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
   const std::string place = "position " + to_string(state.name, state.next) + " is not in the log";
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
+  Lost lost{state.index, state.next, 0, 0};
   try {
-    begin = list_offsets(client_, {state.name}, RD_KAFKA_OFFSET_SPEC_EARLIEST, short_query).at(state.name);
-    end = list_offsets(client_, {state.name}, RD_KAFKA_OFFSET_SPEC_LATEST, short_query).at(state.name);
+    lost.begin = list_offsets(client_, {state.name}, RD_KAFKA_OFFSET_SPEC_EARLIEST, short_query).at(state.name);
+    lost.end = list_offsets(client_, {state.name}, RD_KAFKA_OFFSET_SPEC_LATEST, short_query).at(state.name);
   } catch (const Error&) {
-    return Error(Fault::retryable, place + ", and the broker does not say what is", code);
+    return fail(Error(Fault::retryable, place + ", and the broker does not say what is", code));
   }
-  const std::string range = ", which holds " + std::to_string(begin) + " to " + std::to_string(end);
-  if (state.next < begin) {
-    return Error(Fault::fatal,
-                 place + range + ": offsets " + std::to_string(state.next) + " to " + std::to_string(begin - 1) +
-                     " are gone, by retention or because the topic was recreated. Nothing was skipped. "
-                     "To accept the loss, set next_offset in sluice_ledger to " +
-                     std::to_string(begin) + " (docs/operations.md tells how).",
-                 code);
+  if (lost.begin <= state.next && state.next <= lost.end) {
+    return fail(Error(Fault::retryable,
+                      place + ", which holds " + std::to_string(lost.begin) + " to " + std::to_string(lost.end) +
+                          ", yet a broker says so; its leader may just have changed",
+                      code));
   }
-  if (state.next > end) {
-    return Error(Fault::fatal,
-                 place + range +
-                     ": the topic was recreated or has lost its end. Nothing was skipped. Compare the table with the "
-                     "topic, then move the position in sluice_ledger (docs/operations.md tells how).",
-                 code);
-  }
-  return Error(Fault::retryable, place + range + ", yet a broker says so; its leader may just have changed", code);
+  state.reading = false;
+  lost_.push_back(lost);
 }
 
 Positions KafkaReader::start_positions(const std::vector<Split>& splits) {
   return kafka::start_positions(client_, config_, splits);
 }
 
+Positions KafkaReader::group_positions(const std::vector<Split>& splits) {
+  return kafka::group_positions(client_, config_, splits);
+}
+
+TopicIds KafkaReader::topic_ids(const std::vector<Split>& splits) {
+  return kafka::topic_ids(client_, splits);
+}
+
 void KafkaReader::start(const Positions& from) {
   for (const auto& [split, position] : from) {
     // A hole seen before the seek says nothing about what is read after it.
     std::erase_if(holes_, [&](const Hole& hole) { return splits_.at(hole.split).name == split; });
+    std::erase_if(lost_, [&](const Lost& lost) { return splits_.at(lost.split).name == split; });
   }
   membership_.start(from);
 }
@@ -233,6 +238,7 @@ void KafkaReader::release(const std::vector<Split>& splits) {
 
 void KafkaReader::pause() {
   holes_.clear();
+  lost_.clear();
   membership_.pause();
 }
 

@@ -24,6 +24,8 @@ class KafkaReader final : public SourceReader {
 
   SourceEvent poll(std::size_t records_max, std::chrono::milliseconds wait_max) override;
   Positions start_positions(const std::vector<Split>& splits) override;
+  Positions group_positions(const std::vector<Split>& splits) override;
+  TopicIds topic_ids(const std::vector<Split>& splits) override;
   void start(const Positions& from) override;
   void release(const std::vector<Split>& splits) override;
   void pause() override;
@@ -50,7 +52,7 @@ class KafkaReader final : public SourceReader {
   void fail(Error error);
   void throw_failure();
   void check_missing_topics();
-  Error position_gone(const SplitState& state);
+  void take_lost(SplitState& state);
 
   KafkaConfig config_;
   SplitTable splits_;
@@ -61,6 +63,7 @@ class KafkaReader final : public SourceReader {
   MessageBatch batch_;
   RecordList records_;
   std::deque<Hole> holes_;
+  std::deque<Lost> lost_;
   std::optional<Error> failure_;  // thrown once the records before it are delivered
   std::optional<std::chrono::steady_clock::time_point> topic_check_at_;
   bool broken_ = false;

@@ -36,6 +36,21 @@ std::unique_ptr<SourceReader> KafkaSource::open_reader(std::size_t task) {
   return std::make_unique<kafka::KafkaReader>(config_, task);
 }
 
+Findings KafkaSource::inspect() {
+  Findings findings;
+  // A member that joins nothing: librdkafka compares timeouts only when it is made.
+  kafka::Client member{kafka::member_conf(config_, 0), kafka::client_name(config_, "check"), config_.log, {}};
+  std::map<std::string, std::size_t> partitions;
+  for (const Split& split : kafka::find_splits(member, config_)) ++partitions[split.topic];
+  for (const auto& [topic, count] : partitions) {
+    findings.push_back({Severity::ok, "topic " + topic + ": " + std::to_string(count) + " partitions", {}});
+  }
+  if (partitions.empty()) {
+    findings.push_back({Severity::warning, "no topic matches topics.regex yet", "correct it, or create the topic"});
+  }
+  return findings;
+}
+
 Positions KafkaSource::end_positions() {
   return query_positions(RD_KAFKA_OFFSET_SPEC_LATEST);
 }

@@ -32,4 +32,11 @@ std::optional<bool> topic_exists(Client& client, const std::string& topic, std::
 Positions start_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                           std::chrono::milliseconds wait_max = query_wait_max);
 
+// What the group has committed, of the splits where it has.
+Positions group_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
+                          std::chrono::milliseconds wait_max = query_wait_max);
+
+// Empty where the brokers are too old to have any (before 2.8), or do not answer: it is a safeguard, not a need.
+TopicIds topic_ids(Client& client, const std::vector<Split>& splits);
+
 }  // namespace sluice::kafka

@@ -44,6 +44,7 @@ class Driver {
   void step(milliseconds wait_max) {
     const SourceEvent event = reader_->poll(1000, wait_max);
     if (const auto* came = std::get_if<Records>(&event)) take(*came);
+    if (const auto* gone = std::get_if<Lost>(&event)) lost = *gone;
     if (const auto* given = std::get_if<Assigned>(&event)) take(*given);
     if (const auto* taken = std::get_if<Revoked>(&event)) take(*taken);
   }
@@ -54,6 +55,7 @@ class Driver {
   std::set<Split> owned;
   std::map<Split, std::vector<std::int64_t>> offsets;
   std::vector<std::string> values;
+  std::optional<Lost> lost;
   std::size_t records = 0;
   std::size_t revocations = 0;
   std::vector<Split> revoked;  // last

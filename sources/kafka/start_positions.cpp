@@ -23,28 +23,10 @@ Positions by_timestamp(Client& client, const KafkaConfig& config, const std::vec
 
 Positions by_group(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                    std::chrono::milliseconds wait_max) {
-  const PartitionsHandle list = new_partitions();
-  for (const Split& split : splits) add(list, split);
-  const auto code = rd_kafka_committed(client.get(), list.get(), static_cast<int>(wait_max.count()));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    throw make_error(fault_of_query(code), "the committed offsets of group " + config.group_id + " cannot be read",
-                     code);
-  }
-  Positions found;
+  Positions found = group_positions(client, config, splits, wait_max);
   std::vector<Split> unknown;
-  for (int i = 0; i < list->cnt; ++i) {
-    const auto& one = list->elems[i];
-    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      throw make_error(fault_of_query(one.err),
-                       "the committed offset of " + to_string(Split{one.topic, one.partition}) + " in group " +
-                           config.group_id + " cannot be read",
-                       one.err);
-    }
-    if (one.offset >= 0) {
-      found[{one.topic, one.partition}] = one.offset;
-    } else {
-      unknown.push_back({one.topic, one.partition});
-    }
+  for (const Split& split : splits) {
+    if (!found.contains(split)) unknown.push_back(split);
   }
   for (const auto& [split, offset] : list_offsets(client, unknown, RD_KAFKA_OFFSET_SPEC_EARLIEST, wait_max)) {
     client.log().line(LogLevel::info,
@@ -69,6 +51,29 @@ Positions by_configuration(const KafkaConfig& config, const std::vector<Split>& 
 }
 
 }  // namespace
+
+Positions group_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
+                          std::chrono::milliseconds wait_max) {
+  const PartitionsHandle list = new_partitions();
+  for (const Split& split : splits) add(list, split);
+  const auto code = rd_kafka_committed(client.get(), list.get(), static_cast<int>(wait_max.count()));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    throw make_error(fault_of_query(code), "the committed offsets of group " + config.group_id + " cannot be read",
+                     code);
+  }
+  Positions found;
+  for (int i = 0; i < list->cnt; ++i) {
+    const auto& one = list->elems[i];
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      throw make_error(fault_of_query(one.err),
+                       "the committed offset of " + to_string(Split{one.topic, one.partition}) + " in group " +
+                           config.group_id + " cannot be read",
+                       one.err);
+    }
+    if (one.offset >= 0) found[{one.topic, one.partition}] = one.offset;
+  }
+  return found;
+}
 
 Positions start_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                           std::chrono::milliseconds wait_max) {

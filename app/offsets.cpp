@@ -1,0 +1,110 @@
+// `sluice offsets`: the ledger's positions, shown and moved.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/wiring.h"
+#include "core/format/job_reader.h"
+#include "core/model/error.h"
+
+namespace sluice::app {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw format::JobError("sluice offsets: " + what);
+}
+
+// "orders:3=4711"
+std::pair<Split, std::int64_t> parse_move(const std::string& text) {
+  const auto equals = text.rfind('=');
+  const auto colon = equals == std::string::npos ? equals : text.rfind(':', equals);
+  Split split;
+  std::int64_t offset = -1;
+  const auto whole = [&](std::size_t from, std::size_t to, auto& into) {
+    const auto parsed = std::from_chars(text.data() + from, text.data() + to, into);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + to;
+  };
+  const bool fits = colon != std::string::npos && colon > 0 && whole(colon + 1, equals, split.partition) &&
+                    whole(equals + 1, text.size(), offset) && split.partition >= 0 && offset >= 0;
+  if (!fits) refuse("--set " + text + " is not TOPIC:PARTITION=OFFSET, as in orders:3=4711");
+  split.topic = text.substr(0, colon);
+  return {split, offset};
+}
+
+Positions wanted(const OffsetsArguments& what, const Positions& begins, const Positions& ends) {
+  Positions to;
+  if (!what.reset.empty()) to = what.reset == "latest" ? ends : begins;
+  for (const std::string& text : what.set) {
+    const auto [split, offset] = parse_move(text);
+    const auto begin = begins.find(split);
+    const auto end = ends.find(split);
+    if (begin == begins.end() || end == ends.end()) refuse(to_string(split) + " is not among what the job reads");
+    if (offset < begin->second || offset > end->second) {
+      refuse("the log of " + to_string(split) + " holds " + std::to_string(begin->second) + " to " +
+             std::to_string(end->second) + ", so that it cannot be set to " + std::to_string(offset));
+    }
+    to[split] = offset;
+  }
+  return to;
+}
+
+std::string text_or_dash(const Positions& positions, const Split& split) {
+  const auto found = positions.find(split);
+  return found == positions.end() ? "-" : std::to_string(found->second);
+}
+
+void print(const std::map<Split, sql::LedgerEntry>& ledger, const Positions& begins, const Positions& ends) {
+  std::printf("%-32s %14s %14s %14s %10s\n", "split", "next offset", "log begins", "log ends", "generation");
+  for (const auto& [split, end] : ends) {
+    const auto entry = ledger.find(split);
+    const bool known = entry != ledger.end();
+    std::printf("%-32s %14s %14s %14s %10s\n", to_string(split).c_str(),
+                known ? std::to_string(entry->second.claim.position).c_str() : "not started",
+                text_or_dash(begins, split).c_str(), std::to_string(end).c_str(),
+                known ? std::to_string(number(entry->second.claim.generation)).c_str() : "-");
+  }
+  for (const auto& [split, entry] : ledger) {
+    if (!ends.contains(split)) {
+      std::printf("%-32s %14lld %14s %14s %10llu  (not read by this job file)\n", to_string(split).c_str(),
+                  static_cast<long long>(entry.claim.position), "-", "-",
+                  static_cast<unsigned long long>(number(entry.claim.generation)));
+    }
+  }
+}
+
+}  // namespace
+
+int offsets_command(const JobArguments& arguments, OffsetsArguments what, const Log& log) {
+  // --set overrides keys of the job file everywhere; no path of a key has a colon.
+  std::vector<std::string> overrides;
+  for (const std::string& text : arguments.overrides) {
+    (text.substr(0, text.find('=')).find(':') == std::string::npos ? overrides : what.set).push_back(text);
+  }
+  const format::Job job = format::read_job(arguments.file, overrides);
+  const Wiring wiring = wire(job, nullptr, log);
+  require_recovery_tables(*wiring.sink);
+  const Positions begins = wiring.source->begin_positions();
+  const Positions ends = wiring.source->end_positions();
+  const Positions to = wanted(what, begins, ends);
+  if (!to.empty()) {
+    const auto before = wiring.sink->ledger();
+    wiring.sink->set_positions(to);
+    for (const auto& [split, position] : to) {
+      const auto old = before.find(split);
+      std::printf("%s: %s -> %lld\n", to_string(split).c_str(),
+                  old == before.end() ? "not started" : std::to_string(old->second.claim.position).c_str(),
+                  static_cast<long long>(position));
+    }
+    std::puts(
+        "Rows stay as they are: records behind a position that moved back will be written again, records before "
+        "one that moved forward never will. A process that runs this job is fenced and ends with code 3.");
+    return done;
+  }
+  print(wiring.sink->ledger(), begins, ends);
+  return done;
+}
+
+}  // namespace sluice::app

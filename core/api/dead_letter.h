@@ -1,0 +1,40 @@
+// A record that could not be written, as it is put aside: with its reason, and with all that is needed to try again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/ids.h"
+#include "core/model/reject.h"
+
+namespace sluice {
+
+struct DeadLetter {
+  Split split;
+  std::int64_t offset = 0;
+  std::int64_t timestamp_ms = -1;  // -1: none
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+  std::vector<std::pair<std::string, std::string>> headers;
+  RejectClass of = RejectClass::data;
+  std::string code;     // the server's own, or empty
+  std::string message;  // names the column; never holds the value
+  Epoch epoch{};
+};
+
+// Where letters go that the sink does not keep itself: a topic. Used by all tasks, each on its own thread.
+class LetterOutbox {
+ public:
+  virtual ~LetterOutbox() = default;
+
+  virtual void send(std::span<const DeadLetter> letters) = 0;
+  // Waits until everything that was sent is safe there; throws Error(retryable) when it does not get there. Called
+  // before the commit of the epoch, so that a letter may be there twice after a crash, but is never missing.
+  virtual void flush() = 0;
+};
+
+}  // namespace sluice

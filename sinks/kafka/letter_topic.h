@@ -1,0 +1,37 @@
+// Dead letters as records of a topic, with the header names of Kafka Connect's dead letter queue, so that the tools
+// that people have for those work here, too. https://cwiki.apache.org/confluence/display/KAFKA/KIP-298
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/api/dead_letter.h"
+#include "core/api/log.h"
+
+namespace sluice::kafka {
+
+struct LetterTopicConfig {
+  std::string bootstrap_servers;
+  std::string topic;  // must exist, or the broker creates it
+  std::string job;
+  std::map<std::string, std::string> properties;  // for librdkafka; may hold secrets
+  Log log;
+};
+
+// Key and value of a letter's record are those of the bad one, byte for byte. May be used from any thread.
+class LetterTopic final : public LetterOutbox {
+ public:
+  // Connects in the background. Throws Error(fatal) for a property that librdkafka refuses.
+  explicit LetterTopic(LetterTopicConfig config);
+  ~LetterTopic() override;
+
+  void send(std::span<const DeadLetter> letters) override;
+  void flush() override;
+
+ private:
+  class Producer;
+  std::unique_ptr<Producer> producer_;
+};
+
+}  // namespace sluice::kafka
