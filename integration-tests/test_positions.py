@@ -227,16 +227,19 @@ class Offsets(Positions):
         self.assertIn("sluice offsets", run.output())
         self.assertEqual(self.count(), 110)
 
-    def test_letters_of_records_that_come_again_are_removed(self):
+    def test_letters_of_records_that_would_come_again_are_decided_on_first(self):
         produce.lines(self.kafka, self.topic, 0, ['{"id":1}', "{", '{"id":2}', "["])
         job_file = self.write_job(self.sink(), errors={"tolerance": "all"})
         self.run_bounded(job_file)
         letters = "select record_offset from sluice_dead_letters order by 1"
         self.assertEqual(self.sql(letters), [("1",), ("3",)])
+        said = self.call("offsets", job_file, "--set", f"{self.topic}:0=2", code=FAILED)
+        self.assertIn("1 dead letters", said)
+        self.assertEqual(self.positions(), {0: 4})
+        self.call("dead-letters", job_file, "--discard")
         self.call("offsets", job_file, "--set", f"{self.topic}:0=2")
-        self.assertEqual(self.sql(letters), [("1",)])
         self.run_bounded(job_file)
-        self.assertEqual(self.sql(letters), [("1",), ("3",)])
+        self.assertEqual(self.sql(letters), [("3",)])
 
     def test_refuses_what_cannot_be(self):
         self.load(100)

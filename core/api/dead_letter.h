@@ -31,10 +31,9 @@ class LetterOutbox {
  public:
   virtual ~LetterOutbox() = default;
 
-  virtual void send(std::span<const DeadLetter> letters) = 0;
-  // Waits until everything that was sent is safe there; throws Error(retryable) when it does not get there. Called
-  // before the commit of the epoch, so that a letter may be there twice after a crash, but is never missing.
-  virtual void flush() = 0;
+  // Returns when all of them are safe there, or throws an Error. Called before the commit of their epoch, so that a
+  // letter may be there twice after a crash, but is never missing.
+  virtual void deliver(std::span<const DeadLetter> letters) = 0;
 };
 
 }  // namespace sluice

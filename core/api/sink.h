@@ -59,7 +59,9 @@ struct Cut {
 enum class WriteMode {
   streaming,  // as fast as the sink can; that the server refuses a row may be noticed only at commit(), as an Error
               // (bad_record) that does not say which one
-  isolating,  // every row is on the server, or among the rejects, when write() returns
+  isolating,  // every row is on the server, or among the rejects, when write() returns, but for rules that are declared
+              // to be checked at the commit
+  strict,     // the same, and such rules are checked at once, row by row
 };
 
 // One per task, used by that task's thread only. Life: take_over, { (write | set_aside)*, commit | abort }*, release.

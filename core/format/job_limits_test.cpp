@@ -67,6 +67,11 @@ TEST_F(JobLimits, EachOfThem) {
   }
 }
 
+TEST_F(JobLimits, DeadLettersDoNotComeBack) {
+  const auto found = problems(job_text(R"(, "errors": {"tolerance": "all", "deadletter": "topic:orders"})"));
+  EXPECT_NE(found.find("reads itself"), std::string::npos) << found;
+}
+
 TEST_F(JobLimits, ShowsAVariableNotItsValue) {
   setenv("SLUICE_TEST_PROTOCOL", "wal", 1);
   const auto found = problems(job_text("", "", R"(, "commit.protocol": "${env:SLUICE_TEST_PROTOCOL}")"));

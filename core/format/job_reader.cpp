@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -173,6 +174,27 @@ void read_errors(SectionReader section, ErrorsConfig& errors) {
   }
 }
 
+bool reads(const KafkaSourceConfig& kafka, const std::string& topic) {
+  if (std::find(kafka.topics.begin(), kafka.topics.end(), topic) != kafka.topics.end()) return true;
+  if (kafka.topics_regex.empty()) return false;
+  try {
+    return std::regex_match(topic, std::regex(kafka.topics_regex, std::regex::extended));
+  } catch (const std::regex_error&) {
+    return false;  // said where the topics are looked for
+  }
+}
+
+// A letter that comes back as a record would be refused again, and sent again.
+void check_letter_topic(const Job& job, SectionReader& section) {
+  if (job.errors.deadletter.to != DeadLetterConfig::To::topic) return;
+  if (job.source.type != SourceType::kafka) {
+    section.problem("errors",
+                    "sends dead letters to a topic, but this source has no brokers; write \"deadletter\": \"table\"");
+  } else if (reads(job.source.kafka, job.errors.deadletter.topic)) {
+    section.problem("errors", "sends dead letters to a topic that the job reads itself; name another one");
+  }
+}
+
 Job read(SectionReader section) {
   Job job;
   section.require("name", "\"name\": \"orders\"");
@@ -187,6 +209,7 @@ Job read(SectionReader section) {
   if (auto checkpoint = section.section("checkpoint")) read_checkpoint(std::move(*checkpoint), job.checkpoint);
   if (auto restart = section.section("restart")) read_restart(std::move(*restart), job.restart);
   if (auto errors = section.section("errors")) read_errors(std::move(*errors), job.errors);
+  check_letter_topic(job, section);
   return job;
 }
 

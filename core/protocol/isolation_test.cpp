@@ -50,6 +50,18 @@ TEST(Isolation, ForgetsWhatWasRolledBack) {
   EXPECT_FALSE(isolation.on());
 }
 
+TEST(Isolation, LooksAtDeferredRulesOnlyWhenAnIsolatedEpochIsRefusedAtItsCommit) {
+  Isolation isolation;
+  isolation.start({{split, 10}});
+  EXPECT_EQ(isolation.mode(), WriteMode::isolating);
+  EXPECT_FALSE(isolation.exhausted());
+  isolation.start({{split, 10}});
+  EXPECT_EQ(isolation.mode(), WriteMode::strict);
+  EXPECT_TRUE(isolation.exhausted());
+  isolation.committed({{split, 10}});
+  EXPECT_EQ(isolation.mode(), WriteMode::streaming);
+}
+
 TEST(Isolation, DoesNotWaitForASplitThatLeft) {
   Isolation isolation;
   isolation.start({{split, 10}, {other, 10}});

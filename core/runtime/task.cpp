@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "core/model/fault_point.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr milliseconds wait_max{100};
 constexpr milliseconds drained_wait_max{5};
+constexpr std::size_t outgoing_max = 1000;  // letters that wait for the outbox
 
 // The longest prefix of records that belong to one topic.
 std::size_t run_length(std::span<const Record> records, const SourceReader& reader) {
@@ -127,6 +129,8 @@ void Task::handle(const Records& event) {
 }
 
 void Task::write_run(const std::string& topic, std::span<const Record> run) {
+  // A new topic's table is looked at, and perhaps created, by another session: an open epoch could lock it out.
+  if (machine_.open() && !lanes_.contains(topic)) commit_epoch();
   accepted_.clear();
   std::size_t kept = 0;  // as long as nothing is dropped, the run is passed on as it is
   for (const Record& record : run) {
@@ -146,7 +150,7 @@ void Task::write_run(const std::string& topic, std::span<const Record> run) {
     rejects_.clear();
     to.decoder->decode(records, *to.batch, rejects_);
     if (!to.batch->empty()) {
-      writer_->write(topic, *to.batch, isolation_.on() ? WriteMode::isolating : WriteMode::streaming, rejects_);
+      writer_->write(topic, *to.batch, isolation_.mode(), rejects_);
     }
     if (!rejects_.empty()) take_rejects(records);
   }
@@ -166,7 +170,9 @@ void Task::take_rejects(std::span<const Record> records) {
     letters.back().epoch = machine_.next_epoch();
   }
   if (settings_.on_bad_record == OnBadRecord::set_aside) writer_->set_aside(letters);
-  if (settings_.on_bad_record == OnBadRecord::send) parts_.outbox->send(letters);
+  if (settings_.on_bad_record != OnBadRecord::send) return;
+  outgoing_.insert(outgoing_.end(), std::make_move_iterator(letters.begin()), std::make_move_iterator(letters.end()));
+  if (outgoing_.size() >= outgoing_max) deliver_letters();
 }
 
 Task::Lane& Task::lane(const std::string& topic, std::span<const Record> sample) {
@@ -195,13 +201,13 @@ void Task::commit_epoch() {
   const std::uint64_t bytes = machine_.bytes();
   const std::uint64_t letters = letters_;
   if (bad_share_.exceeded(rows, letters)) {
-    throw Error(Fault::fatal,
-                "too many records cannot be written: " + std::to_string(letters) + " of " + std::to_string(rows) +
-                    " in this epoch, more than errors.max.share allows. The first: " + first_letter_ +
-                    ". Nothing of the epoch was written. Mend the job, the table or the producer, or raise "
-                    "errors.max.share");
+    throw Error(Fault::fatal, "too many records cannot be written: " + std::to_string(letters) + " of " +
+                                  std::to_string(rows) +
+                                  " in this epoch, more than errors.max.share allows. The first: " + first_letter_ +
+                                  ". None of its rows was written. Mend the job, the table or the producer, or raise "
+                                  "errors.max.share");
   }
-  if (letters > 0 && parts_.outbox != nullptr) parts_.outbox->flush();
+  deliver_letters();
   const Cut cut = machine_.cut();
   writer_->commit(cut);
   machine_.committed(cut, parts_.clock.now());
@@ -222,6 +228,12 @@ void Task::commit_epoch() {
   isolation_.committed(machine_.ledger_positions());
 }
 
+void Task::deliver_letters() {
+  if (outgoing_.empty()) return;
+  parts_.outbox->deliver(outgoing_);
+  outgoing_.clear();
+}
+
 void Task::log_letters(std::uint64_t count) {
   const bool dropped = settings_.on_bad_record == OnBadRecord::drop;
   LogFields about = fields();
@@ -239,6 +251,7 @@ void Task::give_up_epoch() noexcept {
   machine_.rolled_back();
   isolation_.rolled_back();
   letters_ = 0;
+  outgoing_.clear();
   reclaim_all_ = true;
 }
 
@@ -274,7 +287,7 @@ void Task::drop_reader() {
 void Task::on_error(const Error& error) {
   const std::string text = error.what();
   const bool known = dynamic_cast<const BadRecord*>(&error) != nullptr;
-  const bool isolate = error.fault() == Fault::bad_record && !known && !isolation_.on() && !ended_;
+  const bool isolate = error.fault() == Fault::bad_record && !known && !isolation_.exhausted() && !ended_;
   if (isolate) start_isolating(error);
   give_up_epoch();
   if (isolate) return;

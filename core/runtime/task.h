@@ -100,6 +100,7 @@ class Task {
 
   void write_run(const std::string& topic, std::span<const Record> run);
   void take_rejects(std::span<const Record> records);
+  void deliver_letters();
   void log_letters(std::uint64_t count);
   Lane& lane(const std::string& topic, std::span<const Record> sample);
   OwnedSplit* owned(SplitIndex index);
@@ -137,8 +138,9 @@ class Task {
   std::optional<Clock::Time> resume_at_;  // backing off until then
   Isolation isolation_;
   BadShare bad_share_;
-  std::uint64_t letters_ = 0;  // of the open epoch
-  std::string first_letter_;   // where and why, of the open epoch
+  std::uint64_t letters_ = 0;         // of the open epoch
+  std::vector<DeadLetter> outgoing_;  // of the open epoch, not with the outbox yet
+  std::string first_letter_;          // where and why, of the open epoch
   std::optional<Error> failure_;
   bool reclaim_all_ = false;  // an epoch was given up: what the ledger says is not known
   bool take_over_in_doubt_ = false;

@@ -65,6 +65,7 @@ void Task::take_over_assigned() {
   for (const auto& [split, told] : facts.group) {
     if (const auto now = taken.find(split); now != taken.end() && now->second < told) ahead.insert(*now);
   }
+  for (const Surprise& one : found) ahead.insert(*taken.find(one.split));
   if (!ahead.empty()) reader_->committed(ahead);
   report();
 }
@@ -155,7 +156,12 @@ void Task::handle(const Lost& event) {
   const bool behind = event.position < event.begin;
   if (machine_.open()) commit_epoch();
   if (!behind && is_another_topic(split)) {
-    machine_.disown({split});
+    // All of the topic's splits are others now, also those whose position is in their new log.
+    std::vector<Split> others;
+    for (const auto& [owned_split, claim] : machine_.claims()) {
+      if (owned_split.topic == split.topic) others.push_back(owned_split);
+    }
+    machine_.disown(others);
     by_index_.clear();
     return take_over_assigned();  // which says what that means
   }
@@ -169,6 +175,7 @@ void Task::handle(const Lost& event) {
   parts_.log(LogLevel::warning, text + "; going on at " + std::to_string(to) + ", as on.lost.records says", fields());
   move_to(split, to);
   reader_->start({{split, to}});
+  reader_->committed({{split, to}});  // so that the group does not say more than the ledger
   report();
 }
 

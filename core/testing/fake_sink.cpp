@@ -240,7 +240,7 @@ void FakeWriter::write(const std::string& topic, const Batch& batch, WriteMode m
   const std::scoped_lock lock(database_.mutex_);
   require_alive();
   const std::string table = sink_.table_for(topic);
-  if (mode == WriteMode::isolating) {
+  if (mode != WriteMode::streaming) {
     for (FakeRow& row : accepted(table, batch, rejects)) pending_.push_back({table, std::move(row)});
     return;
   }

@@ -127,7 +127,7 @@ class LetterTopic::Producer {
   Error failure(rd_kafka_resp_err_t code) const {
     const bool hopeless = code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
                           code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
-                          code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+                          code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR__FATAL;
     return Error(hopeless ? Fault::fatal : Fault::retryable,
                  "dead letters cannot be written to topic " + config_.topic + ": " + rd_kafka_err2str(code) +
                      ". Nothing of the epoch was committed" +
@@ -144,11 +144,10 @@ LetterTopic::LetterTopic(LetterTopicConfig config) : producer_(std::make_unique<
 
 LetterTopic::~LetterTopic() = default;
 
-void LetterTopic::send(std::span<const DeadLetter> letters) {
+// One caller at a time, so that whatever fails is the caller's own.
+void LetterTopic::deliver(std::span<const DeadLetter> letters) {
+  const std::scoped_lock lock(mutex_);
   for (const DeadLetter& letter : letters) producer_->send(letter);
-}
-
-void LetterTopic::flush() {
   producer_->flush();
 }
 

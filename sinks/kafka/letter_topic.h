@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "core/api/dead_letter.h"
@@ -26,11 +27,11 @@ class LetterTopic final : public LetterOutbox {
   explicit LetterTopic(LetterTopicConfig config);
   ~LetterTopic() override;
 
-  void send(std::span<const DeadLetter> letters) override;
-  void flush() override;
+  void deliver(std::span<const DeadLetter> letters) override;
 
  private:
   class Producer;
+  std::mutex mutex_;
   std::unique_ptr<Producer> producer_;
 };
 

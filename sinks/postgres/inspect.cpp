@@ -65,12 +65,11 @@ void look_at_rights(Session& session, Report& report) {
                "`sluice migrate --print`");
   }
   if (!tables) return;
-  report.add_each(
-      session.query("SELECT t FROM unnest(ARRAY['sluice_ledger', 'sluice_dead_letters', 'sluice_tables']) AS t WHERE "
-                    "to_regclass(t) IS NOT NULL AND NOT has_table_privilege(t, 'SELECT, INSERT') OR to_regclass(t) IS "
-                    "NOT NULL AND NOT has_table_privilege(t, 'UPDATE')"),
-      Severity::problem, "this user may not read and write {}",
-      "GRANT SELECT, INSERT, UPDATE, DELETE ON it to the user");
+  report.add_each(session.query("SELECT t || ': ' || p FROM unnest(ARRAY['sluice_ledger', 'sluice_dead_letters', "
+                                "'sluice_tables']) AS t, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p "
+                                "WHERE to_regclass(t) IS NOT NULL AND NOT has_table_privilege(to_regclass(t), p) "
+                                "AND (t, p) <> ('sluice_ledger', 'DELETE')"),
+                  Severity::problem, "this user lacks a right on {}", "GRANT it to the job's user");
 }
 
 }  // namespace
@@ -131,9 +130,11 @@ void look_at_kind(const sql::Row& row, Report& report) {
 void look_at_table_rights(const sql::Row& row, const InspectionSubject& subject, Report& report) {
   const std::string grant = "GRANT it to the job's user";
   if (row[4] != "t") report.add(Severity::problem, "this user may not INSERT", grant);
-  if (row[6] != "t") report.add(Severity::problem, "this user may not SELECT", grant);
   if (subject.mode == sql::InsertMode::upsert && row[5] != "t") {
     report.add(Severity::problem, "this user may not UPDATE, which an upsert needs", grant);
+  }
+  if (subject.mode == sql::InsertMode::upsert && row[6] != "t") {
+    report.add(Severity::problem, "this user may not SELECT, which an upsert needs", grant);
   }
   if (row[3] == "t" && subject.mode == sql::InsertMode::insert) {
     report.add(Severity::problem, "row-level security applies to this user, and COPY does not go past it",

@@ -1,6 +1,7 @@
 #include "sinks/postgres/session.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -95,6 +96,7 @@ PostgresSession::PostgresSession(const std::string& connection_string, const Tim
   connection_->inhibit_reactivation(true);
 #pragma GCC diagnostic pop
 #endif
+  socket_ = ::dup(connection_->sock());
   const auto rows = query(
       "SELECT pid || '@' || extract(epoch FROM backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()", {});
   if (!rows.empty()) id_ = rows.front().front().value_or("");
@@ -102,6 +104,7 @@ PostgresSession::PostgresSession(const std::string& connection_string, const Tim
 
 PostgresSession::~PostgresSession() {
   rollback();
+  if (socket_ >= 0) ::close(socket_);
 }
 
 void PostgresSession::begin() {
@@ -180,7 +183,7 @@ std::vector<sql::Row> PostgresSession::query(const std::string& sql, std::span<c
 
 // libpq waits for its socket, and nothing else wakes it. The server notices the end of the connection by itself.
 void PostgresSession::interrupt() noexcept {
-  if (const int socket = connection_->sock(); socket >= 0) ::shutdown(socket, SHUT_RDWR);
+  if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
 }
 
 int PostgresSession::port() const {

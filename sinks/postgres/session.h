@@ -44,6 +44,7 @@ class PostgresSession final : public sql::Session {
 
   std::unique_ptr<pqxx::connection> connection_;
   std::unique_ptr<pqxx::work> transaction_;
+  int socket_ = -1;  // a duplicate, so that interrupt() never meets one that was closed meanwhile
   std::string begin_settings_;
   std::string id_;
 };

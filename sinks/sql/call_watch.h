@@ -17,6 +17,8 @@ struct CallLimits {
 };
 
 class CallWatch {
+  using Clock = std::chrono::steady_clock;
+
  public:
   using Duration = std::chrono::milliseconds;
 
@@ -26,25 +28,30 @@ class CallWatch {
   CallWatch(const CallWatch&) = delete;
   CallWatch& operator=(const CallWatch&) = delete;
 
-  // A call lasts as long as this object. One at a time.
+  // A call lasts as long as this object.
   class Call {
    public:
-    explicit Call(CallWatch& watch) : watch_(watch) { watch_.started_ = Clock::now().time_since_epoch().count(); }
-    ~Call() { watch_.started_ = 0; }
+    explicit Call(CallWatch& watch) : watch_(watch), outer_(watch.started_) { watch_.start(); }
+    ~Call() { watch_.started_ = outer_; }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
    private:
     CallWatch& watch_;
+    Clock::rep outer_;  // a call within a call
   };
+
+  // The server has answered, and the call goes on.
+  void touch() {
+    if (started_ != 0) start();
+  }
 
   // Whether any call was given up.
   bool gave_up() const { return gave_up_; }
   Duration limit() const { return limits_.limit; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
+  void start() { started_ = Clock::now().time_since_epoch().count(); }
   void loop();
   void look();
 

@@ -39,17 +39,29 @@ TEST(CallWatch, TellsAndThenGivesUp) {
   EXPECT_GE(notices, 1);
 }
 
-TEST(CallWatch, LeavesShortCallsAndPausesBetweenThemAlone) {
+TEST(CallWatch, AddsNothingUpOverCallsThatEndOrAreTouched) {
   Waiting client;
-  std::atomic<int> notices{0};
   CallWatch watch(
-      {milliseconds(30'000), milliseconds(60'000)}, [&](milliseconds) { ++notices; }, [&] { client.interrupt(); });
-  for (int i = 0; i < 3; ++i) {
+      {milliseconds(10'000), milliseconds(2'000)}, [](milliseconds) {}, [&] { client.interrupt(); });
+  for (int i = 0; i < 15; ++i) {
     const CallWatch::Call call(watch);
-    EXPECT_FALSE(client.wait(milliseconds(5)));
+    EXPECT_FALSE(client.wait(milliseconds(100)));
+  }
+  const CallWatch::Call call(watch);
+  for (int i = 0; i < 15; ++i) {
+    watch.touch();
+    EXPECT_FALSE(client.wait(milliseconds(100)));
   }
   EXPECT_FALSE(watch.gave_up());
-  EXPECT_EQ(notices, 0);
+}
+
+TEST(CallWatch, ACallWithinACallLeavesTheOuterOneWatched) {
+  Waiting client;
+  CallWatch watch(
+      {milliseconds(10'000), milliseconds(200)}, [](milliseconds) {}, [&] { client.interrupt(); });
+  const CallWatch::Call outer(watch);
+  { const CallWatch::Call inner(watch); }
+  EXPECT_TRUE(client.wait(milliseconds(30'000))) << "nobody interrupted the outer call";
 }
 
 }  // namespace

@@ -128,14 +128,30 @@ std::uint64_t DeadLetters::remove_all(Session& session) const {
   return sql.execute(session);
 }
 
-void DeadLetters::remove_from(Session& session, const Split& split, std::int64_t offset) const {
+std::uint64_t DeadLetters::count_from(Session& session, const Split& split, std::int64_t offset) const {
   Statement sql = statement();
-  sql << "DELETE FROM sluice_dead_letters";
+  sql << "SELECT count(*) FROM sluice_dead_letters";
   add_where_job(sql);
   sql << " AND topic = ";
   sql.bind(split.topic) << " AND ";
   sql.name("partition") << " = " << std::int64_t{split.partition} << " AND record_offset >= " << offset;
-  sql.execute(session);
+  return static_cast<std::uint64_t>(integer(sql.query(session).at(0).at(0), 0));
+}
+
+void DeadLetters::renew(Session& session, std::span<const DeadLetter> letters) const {
+  for (const DeadLetter& letter : letters) {
+    Statement sql = statement();
+    sql << "UPDATE sluice_dead_letters SET error_class = ";
+    sql.bind(to_string(letter.of)) << ", error_code = ";
+    letter.code.empty() ? sql << "NULL" : sql.bind(letter.code);
+    sql << ", error_message = ";
+    sql.bind(letter.message);
+    add_where_job(sql);
+    sql << " AND topic = ";
+    sql.bind(letter.split.topic) << " AND ";
+    sql.name("partition") << " = " << std::int64_t{letter.split.partition} << " AND record_offset = " << letter.offset;
+    sql.execute(session);
+  }
 }
 
 std::vector<StoredLetter> DeadLetters::read(Session& session, std::size_t count, const DeadLetter* after) const {

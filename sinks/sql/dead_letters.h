@@ -33,11 +33,14 @@ class DeadLetters {
   std::vector<StoredLetter> read(Session& session, std::size_t count, const DeadLetter* after = nullptr) const;
   std::uint64_t count(Session& session) const;
 
+  // Class, code and reason of letters that are still there.
+  void renew(Session& session, std::span<const DeadLetter> letters) const;
+
   // Returns how many of them were there.
   std::uint64_t remove(Session& session, std::span<const DeadLetter> letters) const;
   std::uint64_t remove_all(Session& session) const;
-  // Those of a split from an offset on: its records are going to be read again.
-  void remove_from(Session& session, const Split& split, std::int64_t offset) const;
+  // Of a split from an offset on.
+  std::uint64_t count_from(Session& session, const Split& split, std::int64_t offset) const;
 
  private:
   Statement statement() const { return Statement(dialect_); }

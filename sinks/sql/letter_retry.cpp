@@ -1,6 +1,7 @@
 #include "sinks/sql/letter_retry.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace sluice::sql {
@@ -33,6 +34,8 @@ LetterRetry::Result LetterRetry::run() {
 void LetterRetry::try_page(const std::vector<StoredLetter>& page) {
   written_.clear();
   refused_.clear();
+  // Tables are bound before the transaction opens, which could lock the binding session out.
+  for (const StoredLetter& stored : page) bind(stored.letter.split.topic, page);
   std::span<const StoredLetter> rest(page);
   while (!rest.empty()) {
     const std::string& topic = rest.front().letter.split.topic;
@@ -42,18 +45,17 @@ void LetterRetry::try_page(const std::vector<StoredLetter>& page) {
     try_topic(rest.first(length));
     rest = rest.subspan(length);
   }
-  writer_.set_aside(refused_);
-  writer_.commit_retried(written_);
+  writer_.commit_retried(written_, refused_);
 }
 
 void LetterRetry::try_topic(std::span<const StoredLetter> letters) {
   const std::string& topic = letters.front().letter.split.topic;
   const auto records = records_of(letters);
-  Lane& to = lane(topic, records);
+  Lane& to = lanes_.at(topic);
   std::vector<Reject> rejects;
   to.batch->clear();
   to.decoder->decode(records, *to.batch, rejects);
-  if (!to.batch->empty()) writer_.write(topic, *to.batch, WriteMode::isolating, rejects);
+  if (!to.batch->empty()) writer_.write(topic, *to.batch, WriteMode::strict, rejects);
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const Origin origin{records[i].split, records[i].offset};
     const auto reject =
@@ -88,12 +90,15 @@ std::vector<Record> LetterRetry::records_of(std::span<const StoredLetter> letter
   return records;
 }
 
-LetterRetry::Lane& LetterRetry::lane(const std::string& topic, std::span<const Record> sample) {
-  const auto found = lanes_.find(topic);
-  if (found != lanes_.end()) return found->second;
-  const RowShape shape = sink_.bind(topic, [&] { return format_.infer(sample); });
-  return lanes_.emplace(topic, Lane{format_.decoder(shape, splits_), std::make_unique<Batch>(shape.cells.size())})
-      .first->second;
+void LetterRetry::bind(const std::string& topic, std::span<const StoredLetter> page) {
+  if (lanes_.contains(topic)) return;
+  const RowShape shape = sink_.bind(topic, [&] {
+    std::vector<StoredLetter> sample;
+    std::copy_if(page.begin(), page.end(), std::back_inserter(sample),
+                 [&](const StoredLetter& stored) { return stored.letter.split.topic == topic; });
+    return format_.infer(records_of(sample));
+  });
+  lanes_.emplace(topic, Lane{format_.decoder(shape, splits_), std::make_unique<Batch>(shape.cells.size())});
 }
 
 }  // namespace sluice::sql

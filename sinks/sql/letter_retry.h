@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -24,7 +25,7 @@ class LetterSplits final : public SplitNames {
 
  private:
   std::map<Split, SplitIndex> indexes_;
-  std::vector<Split> splits_;
+  std::deque<Split> splits_;  // references stay valid
 };
 
 // Some hundred letters in a transaction: their rows are written and they are removed in one commit. Those that still
@@ -51,7 +52,7 @@ class LetterRetry {
   void try_page(const std::vector<StoredLetter>& page);
   void try_topic(std::span<const StoredLetter> letters);
   std::vector<Record> records_of(std::span<const StoredLetter> letters);
-  Lane& lane(const std::string& topic, std::span<const Record> sample);
+  void bind(const std::string& topic, std::span<const StoredLetter> page);
 
   Sink& sink_;
   SqlWriter& writer_;

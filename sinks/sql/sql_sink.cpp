@@ -1,5 +1,6 @@
 #include "sinks/sql/sql_sink.h"
 
+#include <set>
 #include <utility>
 
 #include "core/model/error.h"
@@ -126,11 +127,23 @@ bool SqlSink::has_rows(Session& session, const Table& table) {
 
 void SqlSink::set_positions(const Positions& to) {
   with_control([&](Session& session) {
+    for (const auto& [split, position] : to) {
+      const auto letters = letters_.count_from(session, split, position);
+      if (letters == 0) continue;
+      throw Error(Fault::fatal, std::to_string(letters) + " dead letters are of records at or behind " +
+                                    to_string(split, position) +
+                                    ", which would come again and could be there twice. "
+                                    "Nothing was moved. `sluice dead-letters --retry` or `--discard` them first");
+    }
     session.begin();
     ledger_.set(session, to);
+    // A topic that moves as a whole may go to a new table from now on.
+    std::set<std::string> staying;
+    for (const auto& [split, entry] : ledger_.read(session)) {
+      if (!to.contains(split)) staying.insert(split.topic);
+    }
     for (const auto& [split, position] : to) {
-      letters_.remove_from(session, split, position);
-      known_tables_.forget(session, split.topic);
+      if (!staying.contains(split.topic)) known_tables_.forget(session, split.topic);
     }
     session.commit();
   });

@@ -84,6 +84,7 @@ void SqlWriter::open_epoch() {
   if (open_) return;
   session_->begin();
   open_ = true;
+  rules_at_once_ = false;
   fault_point("sink.after_begin");
 }
 
@@ -94,11 +95,16 @@ void SqlWriter::write(const std::string& topic, const Batch& batch, WriteMode mo
     RowLoader& to = loader(topic);
     if (mode == WriteMode::streaming) return to.add(batch, 0, batch.rows(), rejects);
     to.finish();  // what was streamed before: no savepoint can be set while a stream is open
-    const std::string at_once = database_.dialect().check_rules_at_once();
-    if (first && !at_once.empty()) session_->execute(at_once);
+    if (mode == WriteMode::strict) check_rules_at_once();
     write_isolated(to, batch, 0, batch.rows(), rejects);
   });
   if (first) fault_point("sink.after_first_write");
+}
+
+void SqlWriter::check_rules_at_once() {
+  const std::string statement = database_.dialect().check_rules_at_once();
+  if (!rules_at_once_ && !statement.empty()) session_->execute(statement);
+  rules_at_once_ = true;
 }
 
 RowLoader& SqlWriter::loader(const std::string& topic) {
@@ -114,6 +120,7 @@ RowLoader& SqlWriter::loader(const std::string& topic) {
 void SqlWriter::write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last,
                                std::vector<Reject>& rejects) {
   if (first == last) return;
+  watch_.touch();  // a batch with many bad rows takes many statements
   const std::size_t known = rejects.size();
   session_->execute("SAVEPOINT sluice_rows");
   try {
@@ -177,13 +184,13 @@ void SqlWriter::commit(const Cut& cut) {
 }
 
 std::vector<StoredLetter> SqlWriter::letters(std::size_t count, const DeadLetter* after) {
-  open_epoch();
   return dead_letters_.read(*session_, count, after);
 }
 
-void SqlWriter::commit_retried(std::span<const DeadLetter> written) {
+void SqlWriter::commit_retried(std::span<const DeadLetter> written, std::span<const DeadLetter> refused) {
+  open_epoch();
   finish_rows();
-  send_letters();
+  dead_letters_.renew(*session_, refused);
   if (dead_letters_.remove(*session_, written) != written.size()) {
     abort();
     throw Error(Fault::retryable,
@@ -194,14 +201,12 @@ void SqlWriter::commit_retried(std::span<const DeadLetter> written) {
 }
 
 void SqlWriter::abort() noexcept {
+  const CallWatch::Call call(watch_);
   streaming_ = nullptr;
   letters_.clear();
   letter_bytes_ = 0;
   loaders_.clear();
-  if (open_) {
-    const CallWatch::Call call(watch_);
-    session_->rollback();
-  }
+  if (open_) session_->rollback();
   open_ = false;
 }
 

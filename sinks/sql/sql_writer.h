@@ -34,11 +34,11 @@ class SqlWriter final : public SinkWriter {
   void abort() noexcept override;
   void release(const Claims& claims) override;
 
-  // For the retry of dead letters, which moves no ledger. Opens the transaction that commit_retried() ends.
+  // For the retry of dead letters, which moves no ledger. Outside of a transaction.
   std::vector<StoredLetter> letters(std::size_t count, const DeadLetter* after);
-  // The rows that were written stand for these letters, which are removed with them. Throws retryable, with nothing
-  // written, when somebody else has removed one meanwhile.
-  void commit_retried(std::span<const DeadLetter> written);
+  // Ends the transaction. The rows that were written stand for these letters, which are removed with them; the refused
+  // ones get their new reasons. Throws retryable, with nothing written, when somebody else has removed a written one.
+  void commit_retried(std::span<const DeadLetter> written, std::span<const DeadLetter> refused);
 
  private:
   template <class Work>
@@ -47,6 +47,7 @@ class SqlWriter final : public SinkWriter {
   RowLoader& loader(const std::string& topic);
   void write_isolated(RowLoader& to, const Batch& batch, std::size_t first, std::size_t last,
                       std::vector<Reject>& rejects);
+  void check_rules_at_once();
   void finish_rows();
   void send_letters();
 
@@ -62,6 +63,7 @@ class SqlWriter final : public SinkWriter {
   std::vector<DeadLetter> letters_;                            // not sent yet
   std::size_t letter_bytes_ = 0;
   bool open_ = false;
+  bool rules_at_once_ = false;  // in the open transaction
 };
 
 }  // namespace sluice::sql

@@ -108,6 +108,7 @@ void SqliteLoader::add_row(std::span<const Value> row, Origin origin, std::vecto
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (const char* reason = bind(cells_[i], row[i])) return rejects.push_back({origin, cells_[i].column.name, reason});
   }
+  const auto changes = sqlite3_total_changes64(session_.handle());
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_DONE) {
     sqlite3_reset(statement_.get());
@@ -122,6 +123,14 @@ void SqliteLoader::add_row(std::span<const Value> row, Origin origin, std::vecto
                 "table " + table_ +
                     " says ON CONFLICT ROLLBACK, so that one refused row ends the whole "
                     "transaction of the epoch: declare the table without it (" +
+                    detail + ")",
+                error.code());
+  }
+  if (sqlite3_total_changes64(session_.handle()) != changes) {
+    throw Error(Fault::fatal,
+                "a trigger of table " + table_ +
+                    " refuses a row and leaves it there all the same "
+                    "(RAISE(FAIL)): use RAISE(ABORT) in it (" +
                     detail + ")",
                 error.code());
   }

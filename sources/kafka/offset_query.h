@@ -36,7 +36,7 @@ Positions start_positions(Client& client, const KafkaConfig& config, const std::
 Positions group_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                           std::chrono::milliseconds wait_max = query_wait_max);
 
-// Empty where the brokers are too old to have any (before 2.8), or do not answer: it is a safeguard, not a need.
+// Empty where the brokers are too old to have any (before 2.8).
 TopicIds topic_ids(Client& client, const std::vector<Split>& splits);
 
 }  // namespace sluice::kafka

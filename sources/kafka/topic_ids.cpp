@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "core/model/error.h"
+#include "sources/kafka/errors.h"
 #include "sources/kafka/handles.h"
 #include "sources/kafka/offset_query.h"
 
@@ -10,13 +12,14 @@ namespace sluice::kafka {
 
 namespace {
 
-constexpr int answer_wait_ms = 2'000;
+constexpr int answer_wait_ms = 10'000;
 
 using TopicsHandle = std::unique_ptr<rd_kafka_TopicCollection_t, Deleter<rd_kafka_TopicCollection_destroy>>;
 
 // Uuid.toString() of Kafka's own tools, URL-safe base64 without padding; all zero where the broker knows none.
 std::string text_of(const rd_kafka_Uuid_t* id) {
-  const char* const text = id == nullptr ? nullptr : rd_kafka_Uuid_base64str(id);
+  if (id == nullptr) return {};
+  const char* const text = rd_kafka_Uuid_base64str(id);
   const std::string found = text == nullptr ? "" : text;
   const bool none = rd_kafka_Uuid_most_significant_bits(id) == 0 && rd_kafka_Uuid_least_significant_bits(id) == 0;
   return none ? "" : found;
@@ -37,7 +40,10 @@ TopicIds topic_ids(Client& client, const std::vector<Split>& splits) {
   rd_kafka_DescribeTopics(client.get(), wanted.get(), options.get(), queue.get());
   const EventHandle event{rd_kafka_queue_poll(queue.get(), answer_wait_ms + 1'000)};
   TopicIds found;
-  if (!event || rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) return found;
+  const auto code = event ? rd_kafka_event_error(event.get()) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    throw make_error(fault_of_query(code), "the ids of the job's topics cannot be read from Kafka", code);
+  }
   std::size_t count = 0;
   const auto* const result = rd_kafka_event_DescribeTopics_result(event.get());
   const auto* const* const descriptions = rd_kafka_DescribeTopics_result_topics(result, &count);
