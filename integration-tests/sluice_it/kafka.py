@@ -9,6 +9,7 @@ from pathlib import Path
 from . import children
 from .cache import cache
 from .kafka_admin import Admin
+from .proxy import Proxy
 from .wait import wait_until
 
 POM = Path(__file__).parent.parent / "servers" / "kafka" / "pom.xml"
@@ -34,11 +35,13 @@ def jars():
 
 
 class Kafka:
-    def __init__(self, jvm=SHORT_LIVED):
+    def __init__(self, jvm=SHORT_LIVED, proxied=False):
+        """With `proxied` there is a second listener, whose clients are led through `proxy`."""
         self.jvm = jvm
         self.folder = children.scratch("kafka")
         self.port, self.controller_port = children.free_port(), children.free_port()
         self.address = f"127.0.0.1:{self.port}"
+        self.proxy = Proxy(children.free_port()) if proxied else None
         self.admin = Admin(self.port)
         self.process = None
         self._classpath = str(jars() / "*")
@@ -76,6 +79,10 @@ class Kafka:
             "log.cleaner.backoff.ms": 200,
             "log.initial.task.delay.ms": 200,
         }
+        if self.proxy:
+            settings["listeners"] += f",PROXIED://127.0.0.1:{self.proxy.target}"
+            settings["advertised.listeners"] += f",PROXIED://{self.proxy.address}"
+            settings["listener.security.protocol.map"] += ",PROXIED:PLAINTEXT"
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
 
     @property

@@ -61,11 +61,13 @@ def transaction(kafka, topic, partition, records, *, name):
 
 
 class Feeder:
-    """Produces orders without pause from a thread of its own until stopped; `count` says how many there are."""
+    """Produces orders from a thread of its own until stopped, without pause or with one of some seconds between two
+    steps; `count` says how many there are."""
 
-    def __init__(self, kafka, topic, *, first=0, step=2000):
+    def __init__(self, kafka, topic, *, first=0, step=2000, partitions=4, pause=0):
         self.count = first
-        self._kafka, self._topic, self._step = kafka, topic, step
+        self._kafka, self._topic, self._step, self._partitions = kafka, topic, step, partitions
+        self._pause = pause
         self._stop = threading.Event()
         self._failure = None
         self._thread = threading.Thread(target=self._feed)
@@ -83,7 +85,8 @@ class Feeder:
     def _feed(self):
         try:
             while not self._stop.is_set():
-                orders(self._kafka, self._topic, self._step, first=self.count)
+                orders(self._kafka, self._topic, self._step, first=self.count, partitions=self._partitions)
                 self.count += self._step
+                self._stop.wait(self._pause)
         except Exception as failure:  # carried over to the test's own thread
             self._failure = failure
