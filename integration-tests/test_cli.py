@@ -142,6 +142,15 @@ class Signals(PostgresCase):
 
 
 class Failure(PostgresCase):
+    def test_password_that_is_not_escaped_is_not_shown(self):
+        """libpq takes part of it for a host, a port or an escape, and would show it."""
+        self.create_topic()
+        for password in ("a%SECRET", "a@SECRET", "a/SECRET", "a?SECRET", "a#SECRET"):
+            sink = {**self.sink(), "connection.url": f"postgresql://app:{password}@127.0.0.1:9/nowhere"}
+            said = self.run_bounded(self.write_job(sink), code=FAILED).output()
+            self.assertIn("PGPASSWORD", said)
+            self.assertNotIn("SECRET", said)
+
     def test_of_a_database_that_is_not_there(self):
         self.create_topic()
         sink = {**self.sink(), "connection.url": "postgresql://app:not-a-real-secret@127.0.0.1:9/nowhere"}

@@ -92,7 +92,7 @@ class Engine:
             return probe.connect_ex(str(self.socket)) == 0
 
     def _check_health(self):
-        while not self._ended.wait(0.5):
+        while not self._ended.wait(1):
             for name in self.podman("ps", "--filter", "health=starting", "--format", "{{.Names}}", check=False).split():
                 self.podman("healthcheck", "run", name, check=False)
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/model/error.h"
 #include "sinks/postgres/describe.h"
 #include "sinks/postgres/inspect.h"
 #include "sinks/postgres/loader.h"
@@ -14,6 +15,27 @@ namespace sluice::postgres {
 std::span<const sql::Migration> embedded_migrations();
 
 namespace {
+
+bool is_hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// libpq would take part of such a password for a host or a port, fail, and show it.
+bool has_raw_characters(const std::string& url) {
+  const auto scheme = url.find("://");
+  const auto at = url.rfind('@');
+  if (scheme == std::string::npos || at == std::string::npos || at < scheme) return false;
+  const std::string user = url.substr(scheme + 3, at - scheme - 3);
+  const auto slash = user.find('/');
+  const auto question = user.find('?');
+  // host/database?option=a@b: this @ ends no user.
+  if (slash != std::string::npos && question != std::string::npos && slash < question) return false;
+  if (user.find_first_of("@/?#") != std::string::npos) return true;
+  for (std::size_t i = 0; i < user.size(); ++i) {
+    if (user[i] == '%' && (i + 2 >= user.size() || !is_hex(user[i + 1]) || !is_hex(user[i + 2]))) return true;
+  }
+  return false;
+}
 
 // libpq reads both postgresql://... and key=value strings; what the user has set stays.
 std::string with_defaults(const std::string& url, const std::string& application_name) {
@@ -39,7 +61,13 @@ std::string with_defaults(const std::string& url, const std::string& application
 
 }  // namespace
 
-PostgresDatabase::PostgresDatabase(PostgresConfig config) : config_(std::move(config)) {}
+PostgresDatabase::PostgresDatabase(PostgresConfig config) : config_(std::move(config)) {
+  if (has_raw_characters(config_.connection_url)) {
+    throw Error(Fault::fatal,
+                "user or password in connection.url hold a character that must be escaped there: write @ as %40, / as "
+                "%2F, ? as %3F, # as %23 and % as %25, or leave the password out and set PGPASSWORD");
+  }
+}
 
 std::string PostgresDatabase::name() const {
   // From the last '@' on there is no password: host, port and database.
