@@ -212,8 +212,9 @@ class Connection(Hanging):
         """The server has done what it was told, a COMMIT included; the answer never comes."""
         self.lost(lambda: self.proxy.half_open((TO_CLIENT,)), 0, heals=False)
 
-    def test_half_open_for_ever_while_another_process_can_reach_the_database(self):
-        """The group must give the partitions to the other one, which must not wait for the locks of the first."""
+    def test_half_open_for_one_of_two_processes(self):
+        """It keeps its place in the group, as it would if the database were gone; the other one must not be held up,
+        by the locks of the first one least of all."""
         direct = ("--set", f"sink.connection.url={self.server.url(self.database)}")
         with self.feeder():
             cut_off = self.start_on("a")
@@ -221,19 +222,10 @@ class Connection(Hanging):
             other = self.start_on("b", *direct)
             self.wait_until(lambda: len(self.owners()) == 2, "both to own partitions", 30)
             self.proxy.half_open(new=True)
-            self.wait_until(
-                lambda: self.owners() == {other.child.pid: PARTITIONS},
-                "the other process to get all partitions",
-                POLL_SECONDS + SESSION_SECONDS + 15,
-            )
-            self.wait_until_it_goes_on(other)
+            self.pass_time(POLL_SECONDS + 3, cut_off, other)
+            self.wait_until_it_goes_on(cut_off, other)
             self.proxy.heal()
-            self.wait_until(
-                lambda: not cut_off.running() or cut_off.child.pid in self.owners(),
-                "the first one to be fenced, or to be given partitions again",
-                AGAIN_SECONDS,
-            )
-        self.end_and_audit(*(run for run in (cut_off, other) if run.running()))
+        self.end_and_audit(cut_off, other)
 
     def owners(self):
         rows = self.sql(
