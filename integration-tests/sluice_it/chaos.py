@@ -193,7 +193,9 @@ class Supervised:
             return
         self._killed = self._killed or number == signal.SIGKILL
         if number == signal.SIGTERM:
-            self._terminated_at = self._terminated_at or time.monotonic()
+            if self._terminated_at is not None:
+                return  # it is on its way out; a second one would end it where it stands, with another exit code
+            self._terminated_at = time.monotonic()
         self._run.child.send_signal(number)
 
     def _judge(self, code):
@@ -218,7 +220,7 @@ class Chaos:
         self.audit = None
         self.committed_before_healing = 0
         self._say_line = say
-        self._begin = time.monotonic()
+        self._begin = self._healed_at = time.monotonic()
         self._actions = schedule(seed, seconds, processes)
         self.folder = children.scratch("chaos")
         self.kafka = Kafka(proxied=True).start()
@@ -351,11 +353,11 @@ class Chaos:
                 server.start()
         for each in self.processes.values():
             each.heal()
+        self._healed_at = time.monotonic()
         self._say("everything is whole again")
 
     def _finish(self):
         ends = {partition: self.kafka.admin.end_offset(self.topic, partition) for partition in range(self.partitions)}
-        started = time.monotonic()
 
         def all_in():
             self._watch()
@@ -365,7 +367,7 @@ class Chaos:
             wait_until(all_in, f"the processes to go on by themselves up to {ends}", HEALED_SECONDS)
         except AssertionError as failure:
             raise ChaosFailed(f"{failure}, the ledger says {self._positions()}\n{self._told()}") from None
-        self._say(f"all in {time.monotonic() - started:.1f} s after that")
+        self._say(f"all in {time.monotonic() - self._healed_at:.1f} s after that")
         for each in self.processes.values():
             each.perform("terminate")
         wait_until(lambda: not any(each.watch() for each in self.processes.values()), "the processes to end", 30)
