@@ -7,6 +7,7 @@
 #include "core/format/json_format.h"
 #include "core/model/fingerprint.h"
 #include "sinks/kafka/letter_topic.h"
+#include "sinks/mysql/mysql_database.h"
 #include "sinks/postgres/postgres_database.h"
 #include "sinks/sqlite/sqlite_database.h"
 #include "sources/file/file_source.h"
@@ -84,6 +85,10 @@ std::unique_ptr<sql::Database> make_database(const format::Job& job, const forma
     if (path.starts_with("//")) path.erase(0, 2);  // sqlite:///path
     return std::make_unique<sqlite::SqliteDatabase>(
         sqlite::SqliteConfig{path, std::max<std::chrono::milliseconds>(5s, 2 * job.checkpoint.interval)});
+  }
+  if (sink.type == format::SinkType::mysql || sink.type == format::SinkType::mariadb) {
+    return std::make_unique<mysql::MysqlDatabase>(mysql::MysqlConfig{
+        sink.connection_url, std::chrono::duration_cast<std::chrono::seconds>(longest_call(job))});
   }
   postgres::PostgresConfig config;
   config.connection_url = sink.connection_url;

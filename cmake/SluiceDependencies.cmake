@@ -8,6 +8,13 @@ find_package(spdlog REQUIRED)
 find_package(SQLite3 REQUIRED)
 pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
 
+# Debian's package of Connector/C++ brings no .pc file.
+find_library(MYSQLCPPCONN_LIBRARY mysqlcppconn REQUIRED)
+find_path(MYSQLCPPCONN_INCLUDE_DIR cppconn/driver.h REQUIRED)
+add_library(sluice_mysqlcppconn INTERFACE)
+target_link_libraries(sluice_mysqlcppconn INTERFACE ${MYSQLCPPCONN_LIBRARY})
+target_include_directories(sluice_mysqlcppconn SYSTEM INTERFACE $<BUILD_INTERFACE:${MYSQLCPPCONN_INCLUDE_DIR}>)
+
 # A librdkafka that scripts/lib/librdkafka.sh built goes before the system's.
 set(SLUICE_RDKAFKA_PREFIX "" CACHE PATH "Prefix of a librdkafka >= 2.12; empty: the system's")
 if(SLUICE_RDKAFKA_PREFIX)

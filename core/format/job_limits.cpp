@@ -23,7 +23,7 @@ constexpr std::array limits{
           "remove the key; a column can still take the key's bytes with \"from\": \"@key\""},
     Limit{"transforms", "0", "remove the entries, and let \"columns\" pick and rename fields"},
     Limit{"sinks", "0, 1", "write one job for each sink, each with its own name"},
-    Limit{"sink.type", "postgres, sqlite", "write to one of these"},
+    Limit{"sink.type", "postgres, mysql, mariadb, sqlite", "write to one of these"},
     Limit{"sink.insert.mode", "insert, upsert", "use upsert, which also adds the rows that are missing"},
     Limit{"sink.pk.mode", "none, kafka, record_value",
           "use record_value with fields of the record, or kafka for topic, partition and offset"},

@@ -50,8 +50,6 @@ TEST_F(JobLimits, EachOfThem) {
     sink(R"("commit.protocol": ")" + std::string(protocol) + '"', "sink.commit.protocol");
   }
   const std::string start = R"({"name": "a", "source": {"type": "file", "path": "x"}, )";
-  cases.push_back({start + R"("sink": {"type": "mysql", "connection.url": "mysql://h/d"}})", "sink.type"});
-  cases.push_back({start + R"("sink": {"type": "mariadb", "connection.url": "mariadb://h/d"}})", "sink.type"});
   cases.push_back({start + R"("sink": {"type": "kafka"}})", "sink.type"});
   cases.push_back({start + R"("sink": {"type": "file"}})", "sink.type"});
   cases.push_back({start + R"("sinks": [{"type": "sqlite", "connection.url": "sqlite:a"},

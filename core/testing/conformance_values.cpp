@@ -67,7 +67,7 @@ Sample limits(const std::string& bytes) {
         "-62135596800000000", "", "", "[]"},
        {"3", std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
         std::nullopt},
-       {"4", "false", "0", "0.10000000000000001", "0.10", "-1", "\\N", "5c783431", "{}"},
+       {"4", "false", "0", "0.10000000000000001", "0.1", "-1", "\\N", "5c783431", "{}"},
        {"5", "true", "-1", "-1.7976931348623157e+308", "-99999999999999999999", "0", "NULL", "4e554c4c", "[[[]]]"}}};
 }
 

@@ -34,7 +34,8 @@ struct TestJob {
   std::optional<std::string> table;  // all topics go there; else each to the table of its name
 };
 
-// A cell as text, the same for every database: integers and decimals as digits, true | false, reals with 17 digits,
+// A cell as text, the same for every database: integers and decimals as digits, without zeros at the end of a fraction
+// (a column has its own scale), true | false, reals with 17 digits,
 // timestamps as microseconds since 1970 in UTC, bytes as lower-case hex, text and JSON as they are. Nothing: NULL.
 using TestRow = std::vector<std::optional<std::string>>;
 

@@ -72,6 +72,16 @@ void SqlUnderTest::disown_ledger() {
   outside().execute("UPDATE sluice_ledger SET owner = replace(owner, ' run=', ' run=another-')");
 }
 
+namespace {
+
+void trim_fraction(std::string& digits) {
+  if (digits.find('.') == std::string::npos) return;
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+}
+
+}  // namespace
+
 std::vector<TestRow> SqlUnderTest::rows(const TestTable& table) {
   sql::Session& session = outside();
   const sql::Dialect& dialect = own_->dialect();
@@ -82,7 +92,9 @@ std::vector<TestRow> SqlUnderTest::rows(const TestTable& table) {
   std::vector<TestRow> rows = session.query("SELECT " + cells + " FROM " + dialect.quote(table.name));
   for (TestRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (table.columns[i].kind != Kind::real || !row[i]) continue;
+      if (!row[i]) continue;
+      if (table.columns[i].kind == Kind::decimal) trim_fraction(*row[i]);
+      if (table.columns[i].kind != Kind::real) continue;
       std::array<char, 40> digits{};
       std::snprintf(digits.data(), digits.size(), "%.17g", std::strtod(row[i]->c_str(), nullptr));
       row[i] = digits.data();

@@ -2,34 +2,16 @@
 
 #include <array>
 #include <string>
-#include <utility>
+
+#include "sinks/sql/report.h"
 
 namespace sluice::postgres {
 
 namespace {
 
 using sql::InspectionSubject;
+using sql::Report;
 using sql::Session;
-
-class Report {
- public:
-  void add(Severity severity, std::string text, std::string next_step = {}) {
-    findings_.push_back({severity, std::move(text), std::move(next_step)});
-  }
-  // Adds it for each row; "{}" in the text stands for the row's first cell.
-  void add_each(const std::vector<sql::Row>& rows, Severity severity, const std::string& text,
-                const std::string& next_step = {}) {
-    for (const auto& row : rows) {
-      std::string filled = text;
-      if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, row[0].value_or(""));
-      add(severity, filled, next_step);
-    }
-  }
-  Findings take() { return std::move(findings_); }
-
- private:
-  Findings findings_;
-};
 
 std::string setting(Session& session, const std::string& name) {
   const std::array<Value, 1> argument{Text{name}};

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sinks/postgres/array_text.h"
 #include "sinks/postgres/dialect.h"
 #include "sinks/postgres/errors.h"
 
@@ -12,7 +13,7 @@ CopyLoader::CopyLoader(PostgresSession& session, const sql::Dialect& dialect, co
       plan_(plan),
       table_(quoted_table(dialect, plan)),
       columns_(quoted_columns(dialect, plan)),
-      lines_(2 * copy_bytes_per_send) {}
+      lines_(2 * sql::tab_lines_per_send, copy_hex) {}
 
 CopyLoader::~CopyLoader() = default;
 
@@ -22,7 +23,7 @@ void CopyLoader::add(const Batch& batch, std::size_t first, std::size_t last, st
   }
   for (std::size_t row = first; row < last; ++row) {
     encode(batch, row, rejects);
-    if (lines_.size() >= copy_bytes_per_send) send();
+    if (lines_.size() >= sql::tab_lines_per_send) send();
   }
 }
 

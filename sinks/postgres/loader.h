@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "sinks/postgres/copy_stream.h"
-#include "sinks/postgres/copy_text.h"
 #include "sinks/postgres/session.h"
 #include "sinks/sql/database.h"
+#include "sinks/sql/tab_lines.h"
 
 namespace sluice::postgres {
 
@@ -32,7 +32,7 @@ class CopyLoader final : public sql::RowLoader {
   std::string table_;
   std::string columns_;
   std::unique_ptr<CopyStream> stream_;
-  CopyLines lines_;
+  sql::TabLines lines_;
   sql::CellBuffer cell_;
   std::optional<std::size_t> refused_row_;
 };

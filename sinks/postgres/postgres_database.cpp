@@ -12,7 +12,7 @@
 
 namespace sluice::postgres {
 
-std::span<const sql::Migration> embedded_migrations();
+std::span<const sql::Migration> postgres_migrations();
 
 namespace {
 
@@ -79,7 +79,7 @@ std::string PostgresDatabase::name() const {
 }
 
 std::span<const sql::Migration> PostgresDatabase::migrations() const {
-  return embedded_migrations();
+  return postgres_migrations();
 }
 
 std::unique_ptr<sql::Session> PostgresDatabase::connect() {

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "core/model/error.h"
+#include "sinks/postgres/array_text.h"
 #include "sinks/postgres/copy_stream.h"
-#include "sinks/postgres/copy_text.h"
 #include "sinks/postgres/dialect.h"
+#include "sinks/sql/tab_lines.h"
 
 namespace sluice::postgres {
 
@@ -143,11 +144,11 @@ bool UpsertLoader::copied(const sql::RowBuffer& block, const Rows& rows) {
 
 void UpsertLoader::copy(const sql::RowBuffer& block, const Rows& rows) {
   CopyStream stream(session_.transaction(), table_, columns_);
-  CopyLines lines(2 * copy_bytes_per_send);
+  sql::TabLines lines(2 * sql::tab_lines_per_send, copy_hex);
   for (const std::size_t row : rows) {
     lines.begin_line();
     for (std::size_t column = 0; column < plan_.columns.size(); ++column) lines.append_field(block.cell(row, column));
-    if (lines.size() < copy_bytes_per_send) continue;
+    if (lines.size() < sql::tab_lines_per_send) continue;
     stream.send(lines.text());
     lines.clear();
   }

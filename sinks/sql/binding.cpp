@@ -82,6 +82,9 @@ void require_written(const Table& table, const LoadPlan& plan) {
 }  // namespace
 
 Binding bind_columns(const Table& table, const MappingSettings& settings) {
+  if (!table.obstacle.empty()) {
+    throw Error(Fault::fatal, "table " + table.name + " cannot be written exactly once: " + table.obstacle);
+  }
   std::vector<std::string> names;
   for (const Column& column : table.columns) {
     if (!column.generated) names.push_back(column.name);

@@ -28,6 +28,15 @@ bool is_hyphen_place(std::size_t index) {
 
 }  // namespace
 
+void append_hex(std::string_view bytes, std::string& out) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += digits[byte >> 4U];
+    out += digits[byte & 15U];
+  }
+}
+
 bool decode_base64(std::string_view text, std::string& out) {
   static constexpr auto kDigits = base64_digits();
   out.clear();

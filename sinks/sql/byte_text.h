@@ -7,6 +7,9 @@
 
 namespace sluice::sql {
 
+// Two lower-case digits a byte.
+void append_hex(std::string_view bytes, std::string& out);
+
 // Strict: the standard alphabet, full padding, no blanks, no stray bits. `out` is overwritten; false leaves it
 // undefined.
 bool decode_base64(std::string_view text, std::string& out);

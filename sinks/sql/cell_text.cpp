@@ -2,7 +2,7 @@
 //   integers     whole numbers in range, also as decimals (1e3, 5.0) and as text in the grammar of a number
 //   numeric      the same, any fraction; what lies behind the column's scale is rounded by the column
 //   floats       the same, finite
-//   boolean      booleans, and the texts true and false
+//   boolean      booleans, and the texts true and false; where it is a number of one byte, such numbers, too
 //   text         text; numbers, booleans and JSON as JSON writes them; timestamps in ISO 8601, UTC
 //   bytes        bytes; text is base64
 //   date         text YYYY-MM-DD; an integer counts days since 1970-01-01; of a timestamp its day in UTC
@@ -10,9 +10,11 @@
 //   timestamp    text in ISO 8601, UTC unless it names an offset; an integer counts milliseconds since 1970-01-01
 //   json         JSON; numbers and booleans; text is taken as JSON text, and the server judges it
 //   uuid         text, 32 hexadecimal digits with or without the hyphens
+//   enumeration, set    text that the column lists
 //   others       as text, and the server judges it
 #include "sinks/sql/cell_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <variant>
@@ -74,6 +76,21 @@ CellText integer_text(const Value& value, const Column& column, CellBuffer& buff
   return plain(print(integer, buffer));
 }
 
+CellText ranged_integer_text(const Value& value, const Column& column, CellBuffer& buffer) {
+  constexpr auto kOutside = "is out of the range of the column's integer type";
+  const auto number = parse_number(digits_of(value, buffer));
+  if (!number) return refused("is not a number, and the column is an integer");
+  if (number->negative && number->size > 0) {
+    std::int64_t integer = 0;
+    if (const char* reason = to_int64(*number, integer)) return refused(reason);
+    return integer < column.range->min ? refused(kOutside) : plain(print(integer, buffer));
+  }
+  std::uint64_t integer = 0;
+  if (const char* reason = to_uint64(*number, integer)) return refused(reason);
+  const bool above_min = column.range->min <= 0 || integer >= static_cast<std::uint64_t>(column.range->min);
+  return above_min && integer <= column.range->max ? plain(print(integer, buffer)) : refused(kOutside);
+}
+
 CellText numeric_text(const Value& value, const Column& column, CellBuffer& buffer) {
   const std::string_view digits = digits_of(value, buffer);
   const auto number = parse_number(digits);
@@ -89,12 +106,15 @@ CellText float_text(const Value& value, const Column& column, CellBuffer& buffer
   return reason != nullptr ? refused(reason) : plain(digits);
 }
 
-CellText boolean_text(const Value& value) {
-  if (const auto* boolean = std::get_if<bool>(&value)) return plain(*boolean ? "true" : "false");
-  if (const auto* text = std::get_if<Text>(&value);
-      text != nullptr && (text->utf8 == "true" || text->utf8 == "false")) {
-    return plain(text->utf8);
+CellText boolean_text(const Value& value, const Column& column, CellBuffer& buffer, CellRules rules) {
+  const auto* boolean = std::get_if<bool>(&value);
+  const auto* text = std::get_if<Text>(&value);
+  const bool yes = boolean != nullptr ? *boolean : text != nullptr && text->utf8 == "true";
+  if (yes || boolean != nullptr || (text != nullptr && text->utf8 == "false")) {
+    if (rules.boolean_digits) return plain(yes ? "1" : "0");
+    return plain(yes ? "true" : "false");
   }
+  if (column.range) return ranged_integer_text(value, column, buffer);
   return refused("is neither true nor false");
 }
 
@@ -226,6 +246,28 @@ CellText timestamp_text(const Value& value, const Column& column, CellBuffer& bu
   return plain(printed(buffer, end));
 }
 
+bool is_listed(std::string_view text, const std::vector<std::string>& allowed) {
+  return std::find(allowed.begin(), allowed.end(), text) != allowed.end();
+}
+
+// A server would take the text of a number for the place of a value in the list.
+CellText listed_text(const Value& value, const Column& column, CellBuffer& buffer, CellRules rules) {
+  const CellText cell = free_text(value, buffer, rules);
+  if (cell.form != CellForm::plain && cell.form != CellForm::text) return cell;
+  if (column.family == Family::enumeration) {
+    return is_listed(cell.text, column.allowed) ? CellText{CellForm::text, cell.text}
+                                                : refused("is none of the values that the column allows");
+  }
+  std::string_view rest = cell.text;
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    if (!is_listed(rest.substr(0, comma), column.allowed))
+      return refused("is none of the values that the column allows");
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+  }
+  return {CellForm::text, cell.text};
+}
+
 CellText uuid_text(const Value& value, CellBuffer& buffer) {
   const auto* text = std::get_if<Text>(&value);
   if (text == nullptr || !canonical_uuid(text->utf8, buffer.print.data())) {
@@ -243,11 +285,11 @@ CellText detail::cell_text_general(const Value& value, const Column& column, Cel
   }
   switch (column.family) {
     case Family::boolean:
-      return boolean_text(value);
+      return boolean_text(value, column, buffer, rules);
     case Family::int16:
     case Family::int32:
     case Family::int64:
-      return integer_text(value, column, buffer);
+      return column.range ? ranged_integer_text(value, column, buffer) : integer_text(value, column, buffer);
     case Family::numeric:
       return numeric_text(value, column, buffer);
     case Family::float32:
@@ -268,6 +310,9 @@ CellText detail::cell_text_general(const Value& value, const Column& column, Cel
       return json_text(value, column, buffer, rules);
     case Family::uuid:
       return uuid_text(value, buffer);
+    case Family::enumeration:
+    case Family::set:
+      return listed_text(value, column, buffer, rules);
     case Family::other:
       return free_text(value, buffer, rules);
   }

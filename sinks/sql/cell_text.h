@@ -40,6 +40,7 @@ struct CellBuffer {
 struct CellRules {
   bool nul_in_text = false;         // may text hold the character NUL?
   bool nul_escape_in_json = false;  // may JSON hold the escape \u0000? (PostgreSQL's json may, its jsonb may not)
+  bool boolean_digits = false;      // a boolean is a whole number of one byte, written as 1 or 0
 };
 
 constexpr bool fits_int32(std::int64_t integer) {
@@ -53,7 +54,7 @@ CellText cell_text_general(const Value& value, const Column& column, CellBuffer&
 inline CellText cell_text(const Value& value, const Column& column, CellBuffer& buffer, CellRules rules = {}) {
   if (const auto* integer = std::get_if<std::int64_t>(&value);
       integer != nullptr &&
-      (column.family == Family::int64 || (column.family == Family::int32 && fits_int32(*integer)))) {
+      (column.family == Family::int64 || (column.family == Family::int32 && fits_int32(*integer))) && !column.range) {
     char* const begin = buffer.print.data();
     const auto printed = std::to_chars(begin, begin + buffer.print.size(), *integer);
     return {CellForm::plain, {begin, static_cast<std::size_t>(printed.ptr - begin)}};

@@ -11,6 +11,10 @@ std::string of_numeric(const Column& column) {
 }
 
 std::string of_family(const Column& column) {
+  if (column.range) {
+    return (column.family == Family::boolean ? "true, false, or a whole number from " : "whole number from ") +
+           std::to_string(column.range->min) + " to " + std::to_string(column.range->max);
+  }
   switch (column.family) {
     case Family::boolean:
       return "true or false";
@@ -41,6 +45,10 @@ std::string of_family(const Column& column) {
       return "JSON";
     case Family::uuid:
       return "UUID";
+    case Family::enumeration:
+      return "one of the column's values";
+    case Family::set:
+      return "some of the column's values, with commas between";
     case Family::other:
       return "by the server alone";
   }

@@ -66,6 +66,8 @@ class Dialect {
   virtual bool is_rule(std::string_view code) const = 0;
   // Serialises concurrent migrations until the end of the transaction. Empty: the transaction itself does.
   virtual std::string migration_lock() const = 0;
+  // Behind it, where a lock would outlive the transaction.
+  virtual std::string migration_unlock() const { return {}; }
 };
 
 // What `check` wants to know about.

@@ -35,7 +35,7 @@ void KnownTables::remember(Session& session, const std::string& topic, const std
   insert.bind(sink_) << ", ";
   insert.bind(topic) << ", ";
   insert.bind(id) << ") " << dialect_.unless_present();
-  if (insert.execute(session) > 0) return;
+  insert.execute(session);
   Statement update(dialect_);
   update << "UPDATE sluice_tables SET table_id = ";
   update.bind(id);

@@ -24,7 +24,7 @@ std::vector<std::string> Migrator::apply() {
   // The usual start finds everything in place: then it takes one statement and no lock.
   if (pending().empty()) return {};
   session_.begin();
-  if (const std::string lock = database_.dialect().migration_lock(); !lock.empty()) session_.query(lock);
+  lock();
   ensure_table();
   std::vector<std::string> names;
   for (const auto* migration : pending()) {  // again, now that nobody else can apply them
@@ -33,7 +33,17 @@ std::vector<std::string> Migrator::apply() {
     names.push_back(file_name(*migration));
   }
   session_.commit();
+  if (const std::string unlock = database_.dialect().migration_unlock(); !unlock.empty()) session_.query(unlock);
   return names;
+}
+
+void Migrator::lock() {
+  const std::string lock = database_.dialect().migration_lock();
+  if (lock.empty()) return;
+  const auto got = session_.query(lock).at(0).at(0);
+  if (got && *got != "0") return;
+  throw Error(Fault::retryable,
+              "another process is creating the recovery tables in " + database_.name() + " and has not come to an end");
 }
 
 void Migrator::ensure_table() {

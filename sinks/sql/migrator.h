@@ -13,8 +13,9 @@ class Migrator {
   // Both are borrowed.
   Migrator(Database& database, Session& session) : database_(database), session_(session) {}
 
-  // Applies what is missing, all in one transaction, and returns its names ("0001_ledger"). Several processes may call
-  // it at once. Throws fatal when an applied file's text has changed since, or the tables are newer than this program.
+  // Applies what is missing, all in one transaction where the database can do that, and returns its names
+  // ("0001_ledger"). Several processes may call it at once. Throws fatal when an applied file's text has changed since,
+  // or the tables are newer than this program.
   std::vector<std::string> apply();
 
   // Names of what apply() would do. Changes nothing.
@@ -22,6 +23,7 @@ class Migrator {
 
  private:
   std::vector<const Migration*> pending();
+  void lock();
   void ensure_table();
   void record(const Migration& migration);
 

@@ -69,6 +69,23 @@ const char* check_float(std::string_view digits) {
   return nullptr;
 }
 
+constexpr auto kTooLarge = "is out of the range of the column's integer type";
+
+// Of a whole number, without its sign.
+const char* magnitude_of(const Number& number, std::uint64_t& value) {
+  value = 0;
+  if (number.size == 0) return nullptr;
+  const std::int64_t point = number.point();
+  if (point < static_cast<std::int64_t>(number.size)) return "is not a whole number";
+  if (point > 20) return kTooLarge;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(point); ++i) {
+    const auto digit = static_cast<std::uint64_t>(number.digit(i) - '0');
+    if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return kTooLarge;
+    value = value * 10 + digit;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 char Number::digit(std::size_t index) const {
@@ -99,19 +116,14 @@ std::optional<Number> parse_number(std::string_view text) {
   return number;
 }
 
+const char* to_uint64(const Number& number, std::uint64_t& value) {
+  if (const char* reason = magnitude_of(number, value)) return reason;
+  return number.negative && value > 0 ? kTooLarge : nullptr;
+}
+
 const char* to_int64(const Number& number, std::int64_t& value) {
-  constexpr auto kTooLarge = "is out of the range of the column's integer type";
-  if (number.size == 0) {
-    value = 0;
-    return nullptr;
-  }
-  const std::int64_t point = number.point();
-  if (point < static_cast<std::int64_t>(number.size)) return "is not a whole number";
-  if (point > 19) return kTooLarge;  // 19 digits always fit the unsigned type below
   std::uint64_t magnitude = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(point); ++i) {
-    magnitude = magnitude * 10 + static_cast<std::uint64_t>(number.digit(i) - '0');
-  }
+  if (const char* reason = magnitude_of(number, magnitude)) return reason;
   const std::uint64_t limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (magnitude > limit + (number.negative ? 1 : 0)) return kTooLarge;
   value = static_cast<std::int64_t>(number.negative ? ~magnitude + 1 : magnitude);

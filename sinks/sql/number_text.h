@@ -28,6 +28,7 @@ struct Number {
 std::optional<Number> parse_number(std::string_view text);
 
 const char* to_int64(const Number& number, std::int64_t& value);
+const char* to_uint64(const Number& number, std::uint64_t& value);
 
 // Does it fit numeric(precision, scale) after it was rounded, half away from zero, to `scale` digits behind the point?
 // Without a precision: can an unlimited numeric hold every digit?

@@ -130,7 +130,8 @@ void SqlWriter::write_isolated(RowLoader& to, const Batch& batch, std::size_t fi
     return;
   } catch (const Error& error) {
     if (error.fault() != Fault::bad_record) throw;
-    session_->execute("ROLLBACK TO SAVEPOINT sluice_rows; RELEASE SAVEPOINT sluice_rows");
+    session_->execute("ROLLBACK TO SAVEPOINT sluice_rows");
+    session_->execute("RELEASE SAVEPOINT sluice_rows");
     if (last - first == 1) {
       const RejectClass of = database_.dialect().is_rule(error.code()) ? RejectClass::constraint : RejectClass::data;
       return rejects.push_back({batch.origin(first), "", error.what(), of, error.code()});

@@ -1,6 +1,7 @@
 // A table as the database describes it, and what of it a job writes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,16 +28,26 @@ enum class Family {
   timestamptz,
   json,
   uuid,
+  enumeration,
+  set,
   other
+};
+
+// Narrower or wider than what a family allows: unsigned, one byte, three bytes, a number of bits.
+struct IntegerRange {
+  std::int64_t min = 0;
+  std::uint64_t max = 0;
 };
 
 struct Column {
   std::string name;       // unquoted
   std::string type_name;  // as the database writes it, for casts and messages
   Family family = Family::other;
-  std::optional<int> length_max;  // text: code points; bytes: bytes
-  std::optional<int> precision;   // numeric: digits in all
-  int scale = 0;                  // numeric: digits after the point
+  std::optional<int> length_max;           // text: code points; bytes: bytes
+  std::optional<int> precision;            // numeric: digits in all
+  int scale = 0;                           // numeric: digits after the point
+  std::optional<IntegerRange> range = {};  // integers
+  std::vector<std::string> allowed = {};   // enumeration, set: its values; a set's are written with commas between
   bool nullable = true;
   bool has_default = false;  // also identity columns: a job need not write it
   bool generated = false;    // a job cannot write it
@@ -48,7 +59,8 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> unique_keys;  // column names; the primary key first when there is one
   bool has_primary_key = false;
-  std::string id = {};  // the database's own, another one for a new table of the same name; empty: it has none
+  std::string obstacle = {};  // why it cannot be written exactly once; empty: it can
+  std::string id = {};        // the database's own, another one for a new table of the same name; empty: it has none
 
   const Column* find(const std::string& column) const;
 };

@@ -8,7 +8,7 @@
 
 namespace sluice::sqlite {
 
-std::span<const sql::Migration> embedded_migrations();  // made by cmake from migrations/sqlite/
+std::span<const sql::Migration> sqlite_migrations();  // made by cmake from migrations/sqlite/
 
 SqliteDatabase::SqliteDatabase(SqliteConfig config) : config_(std::move(config)) {}
 
@@ -17,7 +17,7 @@ std::string SqliteDatabase::name() const {
 }
 
 std::span<const sql::Migration> SqliteDatabase::migrations() const {
-  return embedded_migrations();
+  return sqlite_migrations();
 }
 
 std::unique_ptr<sql::Session> SqliteDatabase::connect() {

@@ -1,6 +1,6 @@
-// Cells as PostgreSQL reads them in COPY's text format and inside array literals.
-// https://www.postgresql.org/docs/current/sql-copy.html, "Text Format"; .../arrays.html, "Array Input and Output
-// Syntax"
+// Lines of tab-separated cells: the text format of PostgreSQL's COPY, which LOAD DATA of MySQL and MariaDB reads, too.
+// https://www.postgresql.org/docs/current/sql-copy.html, "Text Format";
+// https://dev.mysql.com/doc/refman/9.7/en/load-data.html, "Field and Line Handling"
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,16 @@
 
 #include "sinks/sql/cell_text.h"
 
-namespace sluice::postgres {
+namespace sluice::sql {
 
-// What PostgreSQL's text cannot hold. jsonb cannot hold the escape \u0000, json can; both are refused alike, since a
-// later ALTER would trip over it.
-constexpr sql::CellRules postgres_rules{false, false};
+// How much text goes to a client library at once.
+constexpr std::size_t tab_lines_per_send = std::size_t{32} * 1024;
 
-// How much text goes to libpq at once.
-constexpr std::size_t copy_bytes_per_send = std::size_t{32} * 1024;
-
-// Lines of COPY's text format, made in place. A line may be of no bytes: one empty text.
-class CopyLines {
+// Made in place. A line may be of no bytes: one empty text. Bytes travel as hexadecimal digits.
+class TabLines {
  public:
-  explicit CopyLines(std::size_t bytes) : text_(bytes, '\0') {}
+  // `before_hex` stands in front of the digits.
+  TabLines(std::size_t room, std::string_view before_hex) : text_(room, '\0'), before_hex_(before_hex) {}
 
   bool empty() const { return lines_ == 0; }
   std::size_t size() const { return size_; }
@@ -41,7 +38,7 @@ class CopyLines {
     size_ = line_start_;
     --lines_;
   }
-  void append_field(const sql::CellText& cell) {
+  void append_field(const CellText& cell) {
     if (fields_ > 0) delimit('\t');
     ++fields_;
     append_cell(cell);
@@ -58,7 +55,7 @@ class CopyLines {
     *room(1) = delimiter;
     ++size_;
   }
-  void append_cell(const sql::CellText& cell);
+  void append_cell(const CellText& cell);
   void append(std::string_view text) {
     std::memcpy(room(text.size()), text.data(), text.size());
     size_ += text.size();
@@ -69,10 +66,8 @@ class CopyLines {
   std::size_t line_start_ = 0;  // of the last line
   std::size_t lines_ = 0;
   std::size_t fields_ = 0;  // of the last line
+  std::string_view before_hex_;
   std::string escaped_;
 };
 
-// Appends one element, without its delimiter.
-void append_array_element(const sql::CellText& cell, std::string& array);
-
-}  // namespace sluice::postgres
+}  // namespace sluice::sql

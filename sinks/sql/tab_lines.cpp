@@ -1,20 +1,19 @@
-#include "sinks/postgres/copy_text.h"
+#include "sinks/sql/tab_lines.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 
-namespace sluice::postgres {
+#include "sinks/sql/byte_text.h"
 
-using sql::CellForm;
+namespace sluice::sql {
 
 namespace {
 
-constexpr std::string_view hex_digits = "0123456789abcdef";
-
-// The letter that stands behind a backslash for each byte that COPY gives a meaning; 0: the byte stands for itself.
-constexpr std::array<char, 256> copy_escapes = [] {
+// The letter that stands behind a backslash for each byte that the format gives a meaning; 0: the byte stands for
+// itself.
+constexpr std::array<char, 256> escape_letters = [] {
   std::array<char, 256> escapes{};
   escapes['\\'] = '\\';
   escapes['\t'] = 't';
@@ -23,12 +22,10 @@ constexpr std::array<char, 256> copy_escapes = [] {
   return escapes;
 }();
 
-// Runs of ordinary bytes are appended whole: they are the rule.
-template <class Escape>
-void append_escaped(std::string_view text, std::string& out, Escape escape) {
-  std::size_t start = 0;
+void append_escaped(std::string_view text, std::string& out) {
+  std::size_t start = 0;  // runs of ordinary bytes are appended whole: they are the rule
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char letter = escape(text[i]);
+    const char letter = escape_letters[static_cast<unsigned char>(text[i])];
     if (letter == 0) continue;
     out.append(text, start, i - start);
     out += '\\';
@@ -38,7 +35,7 @@ void append_escaped(std::string_view text, std::string& out, Escape escape) {
   out.append(text, start, std::string_view::npos);
 }
 
-// Which bytes of a word COPY gives a meaning; eight at a time, since that is what nearly every text is asked.
+// Which bytes of a word the format gives a meaning; eight at a time, since that is what nearly every text is asked.
 // "Determine if a word has a byte equal to n": https://graphics.stanford.edu/~seander/bithacks.html
 std::uint64_t special_bytes(std::uint64_t word) {
   constexpr std::uint64_t ones = 0x0101010101010101;
@@ -67,27 +64,19 @@ bool copied_plain(std::string_view text, char* out) {
   } else {
     for (std::size_t i = 0; i < text.size(); ++i) {
       out[i] = text[i];
-      found |= static_cast<unsigned char>(copy_escapes[static_cast<unsigned char>(text[i])]);
+      found |= static_cast<unsigned char>(escape_letters[static_cast<unsigned char>(text[i])]);
     }
   }
   return found == 0;
 }
 
-void append_hex(std::string_view bytes, std::string& out) {
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += hex_digits[byte >> 4];
-    out += hex_digits[byte & 15];
-  }
-}
-
 }  // namespace
 
-void CopyLines::grow(std::size_t size) {
+void TabLines::grow(std::size_t size) {
   text_.resize(std::max(2 * text_.size(), size_ + size));
 }
 
-void CopyLines::append_cell(const sql::CellText& cell) {
+void TabLines::append_cell(const CellText& cell) {
   switch (cell.form) {
     case CellForm::null:
       append("\\N");
@@ -101,11 +90,11 @@ void CopyLines::append_cell(const sql::CellText& cell) {
         break;
       }
       escaped_.clear();
-      append_escaped(cell.text, escaped_, [](char c) { return copy_escapes[static_cast<unsigned char>(c)]; });
+      append_escaped(cell.text, escaped_);
       append(escaped_);
       break;
     case CellForm::bytes:
-      escaped_ = "\\\\x";
+      escaped_ = before_hex_;
       append_hex(cell.text, escaped_);
       append(escaped_);
       break;
@@ -114,29 +103,4 @@ void CopyLines::append_cell(const sql::CellText& cell) {
   }
 }
 
-void append_array_element(const sql::CellText& cell, std::string& array) {
-  switch (cell.form) {
-    case CellForm::null:
-      array += "NULL";
-      break;
-    case CellForm::plain:
-      array += '"';
-      array += cell.text;
-      array += '"';
-      break;
-    case CellForm::text:
-      array += '"';
-      append_escaped(cell.text, array, [](char c) { return c == '"' || c == '\\' ? c : '\0'; });
-      array += '"';
-      break;
-    case CellForm::bytes:
-      array += "\"\\\\x";
-      append_hex(cell.text, array);
-      array += '"';
-      break;
-    case CellForm::refused:
-      break;
-  }
-}
-
-}  // namespace sluice::postgres
+}  // namespace sluice::sql

@@ -1,29 +1,20 @@
-#include "sinks/postgres/copy_text.h"
+#include "sinks/sql/tab_lines.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace sluice::postgres {
+namespace sluice::sql {
 namespace {
 
-using sql::CellForm;
-using sql::CellText;
-
 std::string copied(const CellText& cell) {
-  CopyLines lines(16);
+  TabLines lines(16, "\\\\x");
   lines.begin_line();
   lines.append_field(cell);
   return std::string(lines.text());
 }
 
-std::string element(const CellText& cell) {
-  std::string array;
-  append_array_element(cell, array);
-  return array;
-}
-
-TEST(CopyText, EachForm) {
+TEST(TabLines, EachForm) {
   EXPECT_EQ(copied({CellForm::null, {}}), "\\N");
   EXPECT_EQ(copied({CellForm::plain, "-12.5e3"}), "-12.5e3");
   EXPECT_EQ(copied({CellForm::text, "caf\xC3\xA9"}), "caf\xC3\xA9");
@@ -32,7 +23,7 @@ TEST(CopyText, EachForm) {
 }
 
 // Eight bytes are looked at a time: a special byte must be seen at every place of texts of every length.
-TEST(CopyText, SpecialBytesAreEscapedAtEveryPlace) {
+TEST(TabLines, SpecialBytesAreEscapedAtEveryPlace) {
   const std::string specials = "\\\t\n\r";
   const std::string letters = "\\tnr";
   for (std::size_t length = 1; length <= 40; ++length) {
@@ -48,7 +39,7 @@ TEST(CopyText, SpecialBytesAreEscapedAtEveryPlace) {
   }
 }
 
-TEST(CopyText, OrdinaryBytesStayOfEveryLength) {
+TEST(TabLines, OrdinaryBytesStayOfEveryLength) {
   for (std::size_t length = 0; length <= 40; ++length) {
     for (int byte = 1; byte < 256; ++byte) {
       if (byte == '\\' || byte == '\t' || byte == '\n' || byte == '\r') continue;
@@ -58,8 +49,8 @@ TEST(CopyText, OrdinaryBytesStayOfEveryLength) {
   }
 }
 
-TEST(CopyText, LinesGrowBeyondTheirFirstRoom) {
-  CopyLines lines(8);
+TEST(TabLines, LinesGrowBeyondTheirFirstRoom) {
+  TabLines lines(8, "");
   std::string expected;
   for (int line = 0; line < 100; ++line) {
     lines.begin_line();
@@ -75,8 +66,8 @@ TEST(CopyText, LinesGrowBeyondTheirFirstRoom) {
   EXPECT_EQ(lines.text(), "1");
 }
 
-TEST(CopyText, ALineOfNoBytesIsALine) {
-  CopyLines lines(8);
+TEST(TabLines, ALineOfNoBytesIsALine) {
+  TabLines lines(8, "");
   for (const char* text : {"", "a", "", ""}) {
     lines.begin_line();
     lines.append_field({CellForm::text, text});
@@ -85,13 +76,5 @@ TEST(CopyText, ALineOfNoBytesIsALine) {
   EXPECT_EQ(lines.text(), "\na\n\n");
 }
 
-TEST(ArrayText, EachForm) {
-  EXPECT_EQ(element({CellForm::null, {}}), "NULL");
-  EXPECT_EQ(element({CellForm::plain, "12"}), "\"12\"");
-  EXPECT_EQ(element({CellForm::text, "NULL"}), "\"NULL\"") << "a text, not the absence of one";
-  EXPECT_EQ(element({CellForm::text, R"(a"b\c{},)"}), R"("a\"b\\c{},")");
-  EXPECT_EQ(element({CellForm::bytes, "\x01"}), "\"\\\\x01\"");
-}
-
 }  // namespace
-}  // namespace sluice::postgres
+}  // namespace sluice::sql

@@ -1,0 +1,131 @@
+#include "sinks/mysql/loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/model/error.h"
+#include "sinks/mysql/dialect.h"
+#include "sinks/mysql/literal.h"
+
+namespace sluice::mysql {
+
+namespace {
+
+constexpr std::size_t insert_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t packet_reserve = 1024;  // of what the server takes, for the packet's own bytes
+
+}  // namespace
+
+LoadDataLoader::LoadDataLoader(MysqlSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan)
+    : session_(session), dialect_(dialect), plan_(plan), lines_(2 * sql::tab_lines_per_send, ""), stream_(session) {}
+
+void LoadDataLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
+  refused_row_.reset();
+  for (std::size_t row = first; row < last; ++row) {
+    encode(batch, row, rejects);
+    if (lines_.size() >= sql::tab_lines_per_send) send();
+  }
+}
+
+void LoadDataLoader::encode(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
+  lines_.begin_line();
+  const auto values = batch.row(row);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const sql::CellText cell = sql::cell_text(values[i], plan_.columns[i], cell_, mysql_rules);
+    if (cell.form == sql::CellForm::refused) {
+      lines_.drop_line();
+      return rejects.push_back({batch.origin(row), plan_.columns[i].name, cell.reason});
+    }
+    lines_.append_field(cell);
+  }
+  ++sent_;
+}
+
+void LoadDataLoader::send() {
+  if (!stream_.is_open()) {
+    const std::string path = stream_.make_pipe();
+    stream_.open(load_statement(dialect_, plan_, path));
+  }
+  const bool taken = stream_.send(lines_.text()) && stream_.send("\n");
+  lines_.clear();
+  if (taken) return;
+  sent_ = 0;
+  stream_.complete();
+  throw Error(Fault::retryable, "LOAD DATA ended before its last row");
+}
+
+void LoadDataLoader::finish() {
+  if (!lines_.empty()) send();
+  if (!stream_.is_open()) return;
+  const auto sent = std::exchange(sent_, 0);
+  const auto rows = stream_.complete();
+  const auto warning = session_.first_warning();
+  if (warning) refused_row_ = warning->row;
+  if (warning) throw Error(warning->error);
+  if (rows == sent) return;
+  throw Error(Fault::bad_record,
+              "the server took " + std::to_string(rows) + " of " + std::to_string(sent) + " rows without saying why");
+}
+
+InsertLoader::InsertLoader(MysqlSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan)
+    : session_(session),
+      plan_(plan),
+      head_(insert_head(dialect, plan)),
+      tail_(insert_tail(dialect, plan, session.server().flavour)),
+      bytes_per_statement_(std::min(
+          insert_bytes_max,
+          session.server().packet_max - std::min(session.server().packet_max / 2, packet_reserve + tail_.size()))) {}
+
+void InsertLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
+  for (std::size_t row = first; row < last; ++row) append_row(batch, row, rejects);
+}
+
+void InsertLoader::append_row(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
+  std::string* statement = &statements_[filling_];
+  const std::size_t start = statement->size();
+  *statement += rows_ == 0 ? head_ : ", ";
+  const std::size_t row_start = statement->size();
+  const auto values = batch.row(row);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const sql::CellText cell = sql::cell_text(values[i], plan_.columns[i], cell_, mysql_rules);
+    if (cell.form == sql::CellForm::refused) {
+      statement->resize(start);
+      return rejects.push_back({batch.origin(row), plan_.columns[i].name, cell.reason});
+    }
+    *statement += i == 0 ? '(' : ',';
+    append_literal(cell, plan_.columns[i], *statement);
+  }
+  *statement += ')';
+  if (head_.size() + statement->size() - row_start + tail_.size() + packet_reserve > session_.server().packet_max) {
+    statement->resize(start);
+    return rejects.push_back({batch.origin(row), "", "the row is longer than max_allowed_packet of the server"});
+  }
+  if (rows_ > 0 && statement->size() > bytes_per_statement_) {  // the last row goes into the next statement
+    const std::string last = statement->substr(row_start);
+    statement->resize(start);
+    send();
+    statements_[filling_] = head_ + last;
+  }
+  ++rows_;
+}
+
+void InsertLoader::finish() {
+  if (rows_ > 0) send();
+  background_.wait();
+}
+
+void InsertLoader::send() {
+  std::string& full = statements_[filling_];
+  full += tail_;
+  rows_ = 0;
+  filling_ = 1 - filling_;
+  try {
+    background_.run([this, &full] { session_.run(full); });  // waits for the one before
+  } catch (...) {
+    for (std::string& statement : statements_) statement.clear();
+    throw;
+  }
+  statements_[filling_].clear();
+}
+
+}  // namespace sluice::mysql

@@ -1,0 +1,83 @@
+#include "sinks/mysql/mysql_database.h"
+
+#include <array>
+#include <limits>
+
+#include "core/model/error.h"
+#include "sinks/mysql/describe.h"
+#include "sinks/mysql/inspect.h"
+#include "sinks/mysql/loader.h"
+#include "sinks/mysql/session.h"
+
+namespace sluice::mysql {
+
+// Made from migrations/mysql/ and migrations/mariadb/.
+std::span<const sql::Migration> mysql_migrations();
+std::span<const sql::Migration> mariadb_migrations();
+
+namespace {
+
+MysqlSession& own(sql::Session& session) {
+  return dynamic_cast<MysqlSession&>(session);
+}
+
+}  // namespace
+
+MysqlDatabase::MysqlDatabase(const MysqlConfig& config)
+    : address_(parse_url(config.connection_url)),
+      answer_timeout_(config.answer_timeout),
+      flavour_(config.connection_url.starts_with("mariadb") ? Flavour::mariadb : Flavour::mysql) {}
+
+std::string MysqlDatabase::name() const {
+  return (flavour_ == Flavour::mariadb ? "MariaDB at " : "MySQL at ") + address_.shown();
+}
+
+std::span<const sql::Migration> MysqlDatabase::migrations() const {
+  return flavour_ == Flavour::mariadb ? mariadb_migrations() : mysql_migrations();
+}
+
+std::unique_ptr<sql::Session> MysqlDatabase::connect() {
+  Timeouts timeouts;
+  timeouts.answer = answer_timeout_;
+  try {
+    auto session = std::make_unique<MysqlSession>(address_, timeouts);
+    flavour_ = session->server().flavour;
+    return session;
+  } catch (const Error& error) {
+    throw Error(error.fault(), name() + ": " + error.what(), error.code());
+  }
+}
+
+std::optional<sql::Table> MysqlDatabase::describe(sql::Session& session, const std::string& table) {
+  return describe_table(session, flavour_, table);
+}
+
+std::string MysqlDatabase::name_to_create(sql::Session& session, const std::string& table) {
+  const auto dot = table.find('.');
+  if (dot != std::string::npos && table.find('.', dot + 1) == std::string::npos) {
+    const std::string schema = table.substr(0, dot);
+    const std::array<Value, 1> name{Text{schema}};
+    if (!session.query("SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", name).empty()) {
+      return dialect_.quote(schema) + "." + dialect_.quote(table.substr(dot + 1));
+    }
+  }
+  return dialect_.quote(table);
+}
+
+std::unique_ptr<sql::RowLoader> MysqlDatabase::loader(sql::Session& session, const sql::LoadPlan& plan) {
+  MysqlSession& to = own(session);
+  if (plan.mode == sql::InsertMode::insert && to.server().local_infile) {
+    return std::make_unique<LoadDataLoader>(to, dialect_, plan);
+  }
+  return std::make_unique<InsertLoader>(to, dialect_, plan);
+}
+
+Findings MysqlDatabase::inspect(sql::Session& session, const sql::InspectionSubject& subject) {
+  return subject.table == nullptr ? inspect_server(own(session), subject) : inspect_table(own(session), subject);
+}
+
+std::size_t MysqlDatabase::writers_max() const {
+  return std::numeric_limits<std::size_t>::max();
+}
+
+}  // namespace sluice::mysql

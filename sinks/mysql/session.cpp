@@ -1,0 +1,259 @@
+#include "sinks/mysql/session.h"
+
+#include <cppconn/driver.h>
+#include <cppconn/exception.h>
+#include <cppconn/resultset.h>
+#include <cppconn/resultset_metadata.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "core/model/error.h"
+#include "sinks/mysql/errors.h"
+#include "sinks/mysql/literal.h"
+
+namespace sluice::mysql {
+
+namespace {
+
+// How long a session may be silent between transactions.
+constexpr std::chrono::seconds silence_between{std::chrono::hours{24}};
+
+std::string code_of(int number, const std::string& sqlstate) {
+  return std::to_string(number) + " " + sqlstate;
+}
+
+Error failure(int number, const std::string& sqlstate, std::string_view message) {
+  if (is_connection_loss(number)) {
+    return Error(Fault::retryable,
+                 "the connection to the server broke: " + std::string(message) + " (" + std::to_string(number) + ")",
+                 code_of(number, sqlstate));
+  }
+  std::string text = "the server says: " + shown(number, sqlstate, message) + " (" + std::to_string(number) + ")";
+  if (const auto step = next_step(number); !step.empty()) text += "; " + std::string(step);
+  return Error(classify(number, sqlstate), text, code_of(number, sqlstate));
+}
+
+template <class Work>
+auto translated(Work work) {
+  try {
+    return work();
+  } catch (const ::sql::SQLException& error) {
+    throw failure(error.getErrorCode(), error.getSQLState(), error.what());
+  }
+}
+
+Error connect_failure(const ::sql::SQLException& error) {
+  const Error plain = failure(error.getErrorCode(), error.getSQLState(), error.what());
+  return Error(plain.fault() == Fault::bad_record ? Fault::fatal : plain.fault(),
+               "cannot connect: " + std::string(plain.what()), plain.code());
+}
+
+std::string random_name() {
+  std::random_device device;
+  std::array<char, 24> hex{};
+  std::snprintf(hex.data(), hex.size(), "sluice-%08x%08x", device(), device());
+  return hex.data();
+}
+
+// A statement with its arguments in their places. Only statements of ours have any: no ? stands in a text of theirs.
+std::string filled(const std::string& sql, std::span<const Value> arguments) {
+  if (arguments.empty()) return sql;
+  std::string text;
+  std::size_t start = 0;
+  for (const Value& argument : arguments) {
+    const auto place = sql.find('?', start);
+    text.append(sql, start, place - start);
+    append_literal(argument, text);
+    start = place + 1;
+  }
+  return text.append(sql, start, std::string::npos);
+}
+
+::sql::ConnectOptionsMap connect_options(const Address& address, const Timeouts& timeouts) {
+  const auto option = [&](const std::string& name) {
+    const auto found = address.options.find(name);
+    return found == address.options.end() ? std::string() : found->second;
+  };
+  ::sql::ConnectOptionsMap options;
+  const std::string socket = option("socket");
+  options["hostName"] = ::sql::SQLString(socket.empty() ? "tcp://" + address.host : "unix://" + socket);
+  options["port"] = address.port;
+  options["userName"] = ::sql::SQLString(address.user);
+  options["password"] = ::sql::SQLString(address.password);
+  options["schema"] = ::sql::SQLString(address.database);
+  options["OPT_CONNECT_TIMEOUT"] = 10;
+  options["OPT_READ_TIMEOUT"] = static_cast<int>(timeouts.answer.count());
+  options["OPT_WRITE_TIMEOUT"] = static_cast<int>(timeouts.answer.count());
+  options["OPT_CHARSET_NAME"] = ::sql::SQLString("utf8mb4");
+  options["OPT_LOCAL_INFILE"] = option("local-infile") == "0" ? 0 : 1;
+  // An UPDATE answers how many rows it found, changed or not: that is what a compare-and-set asks.
+  options["CLIENT_FOUND_ROWS"] = true;
+  for (const auto& [name, key] : {std::pair{"ssl-ca", "sslCA"}, {"ssl-cert", "sslCert"}, {"ssl-key", "sslKey"}}) {
+    if (const std::string value = option(name); !value.empty()) options[key] = ::sql::SQLString(value);
+  }
+  const std::string mode = option("ssl-mode");
+  if (mode == "required" || mode == "verify-identity") options["sslEnforce"] = true;
+  if (mode == "verify-identity") options["sslVerify"] = true;
+  return options;
+}
+
+}  // namespace
+
+MysqlSession::MysqlSession(const Address& address, const Timeouts& timeouts) : timeouts_(timeouts) {
+  static ::sql::Driver* const driver = get_driver_instance();  // one for the process; it is never deleted
+  try {
+    auto options = connect_options(address, timeouts);
+    connection_.reset(driver->connect(options));
+    statement_.reset(connection_->createStatement());
+  } catch (const ::sql::SQLException& error) {
+    throw connect_failure(error);
+  }
+  set_up();
+  server_.local_infile = server_.local_infile && address.options.contains("local-infile")
+                             ? address.options.at("local-infile") != "0"
+                             : server_.local_infile;
+}
+
+MysqlSession::~MysqlSession() {
+  rollback();
+}
+
+// Notes (a decimal that was rounded to its column's scale) are no warnings: those mean that a row is not what was sent.
+void MysqlSession::set_up() {
+  const auto rows = query("SELECT version(), @@local_infile, @@max_allowed_packet", {});
+  const std::string version = rows.at(0).at(0).value_or("");
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch);
+  server_.flavour = version.find("MariaDB") != std::string::npos ? Flavour::mariadb : Flavour::mysql;
+  server_.version = major * 10'000 + minor * 100 + patch;
+  server_.local_infile = rows[0][1] == "1";
+  server_.packet_max = std::stoull(rows[0][2].value_or("1048576"));
+
+  const auto seconds = [](std::chrono::seconds time) { return std::to_string(time.count()); };
+  std::string settings =
+      "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+      "NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', sql_notes = 0, autocommit = 1, innodb_lock_wait_timeout = " +
+      seconds(timeouts_.lock) + ", lock_wait_timeout = " + seconds(timeouts_.lock) +
+      ", net_read_timeout = " + seconds(timeouts_.idle_in_transaction) +
+      ", net_write_timeout = " + seconds(timeouts_.idle_in_transaction) +
+      ", wait_timeout = " + seconds(silence_between);
+  if (server_.flavour == Flavour::mariadb) {
+    settings += ", idle_transaction_timeout = " + seconds(timeouts_.idle_in_transaction);
+  } else {
+    settings += ", information_schema_stats_expiry = 0";  // tables' times as they are now
+  }
+  run(settings);
+  run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+  // A lock that nobody else asks for: whoever wants to end this session finds it by that, and never another one that
+  // has been given the same number since.
+  lock_name_ = random_name();
+  query("SELECT get_lock('" + lock_name_ + "', 0)", {});
+}
+
+// MariaDB has a limit for transactions alone; MySQL knows only that of the session.
+void MysqlSession::expect_silence(std::chrono::seconds limit) {
+  if (server_.flavour == Flavour::mysql) run("SET SESSION wait_timeout = " + std::to_string(limit.count()));
+}
+
+void MysqlSession::begin() {
+  expect_silence(timeouts_.idle_in_transaction);
+  run("START TRANSACTION");
+  open_ = true;
+}
+
+void MysqlSession::commit() {
+  try {
+    statement_->execute("COMMIT");
+  } catch (const ::sql::SQLException& error) {
+    if (!is_connection_loss(error.getErrorCode()))
+      throw failure(error.getErrorCode(), error.getSQLState(), error.what());
+    throw Error(Fault::in_doubt, "the answer to COMMIT was lost; the ledger will tell: " + std::string(error.what()));
+  }
+  open_ = false;
+  expect_silence(silence_between);
+}
+
+void MysqlSession::rollback() noexcept {
+  if (!open_) return;
+  open_ = false;
+  try {
+    statement_->execute("ROLLBACK");
+    expect_silence(silence_between);
+  } catch (const std::exception&) {
+    // The server rolls back what a broken connection leaves.
+  }
+}
+
+std::uint64_t MysqlSession::run(const std::string& sql) {
+  return translated([&]() -> std::uint64_t {
+    if (!statement_->execute(sql)) return statement_->getUpdateCount();
+    const std::unique_ptr<::sql::ResultSet> unread(statement_->getResultSet());
+    return 0;
+  });
+}
+
+std::uint64_t MysqlSession::execute(const std::string& sql, std::span<const Value> arguments) {
+  return run(filled(sql, arguments));
+}
+
+std::vector<sql::Row> MysqlSession::query(const std::string& sql, std::span<const Value> arguments) {
+  return translated([&] {
+    const std::unique_ptr<::sql::ResultSet> result(statement_->executeQuery(filled(sql, arguments)));
+    const unsigned columns = result->getMetaData()->getColumnCount();
+    std::vector<sql::Row> rows;
+    while (result->next()) {
+      sql::Row& row = rows.emplace_back();
+      for (unsigned column = 1; column <= columns; ++column) {
+        std::string cell(result->getString(column).asStdString());
+        row.push_back(result->wasNull() ? std::nullopt : std::optional(std::move(cell)));
+      }
+    }
+    return rows;
+  });
+}
+
+std::optional<MysqlSession::Warning> MysqlSession::first_warning() {
+  const auto rows = query("SHOW WARNINGS LIMIT 1", {});
+  if (rows.empty()) return std::nullopt;
+  const int number = std::stoi(rows[0].at(1).value_or("0"));
+  const std::string message = rows[0].at(2).value_or("");
+  std::optional<std::size_t> row;
+  constexpr std::string_view before_row = " at row ";
+  if (const auto at = message.rfind(before_row); at != std::string::npos) {
+    std::size_t counted = 0;
+    const char* const digits = message.data() + at + before_row.size();
+    if (std::from_chars(digits, message.data() + message.size(), counted).ec == std::errc() && counted > 0) {
+      row = counted - 1;
+    }
+  }
+  const Error error = failure(number, "HY000", message);
+  // Whatever it says: the row is not in the table as it was sent.
+  const Fault fault = error.fault() == Fault::retryable ? Fault::retryable : Fault::bad_record;
+  return Warning{Error(fault, error.what(), error.code()), row};
+}
+
+// The client library waits for its socket with a limit of its own, Timeouts::answer, and lets nobody else near it.
+void MysqlSession::interrupt() noexcept {}
+
+bool MysqlSession::end_session(const std::string& id) {
+  if (id.empty() || id == lock_name_) return false;
+  const std::array<Value, 1> name{Text{id}};
+  const auto holder = query("SELECT is_used_lock(?)", name).at(0).at(0);
+  if (!holder) return false;
+  try {
+    run("KILL CONNECTION " + *holder);
+  } catch (const Error& error) {
+    if (!error.code().starts_with("1094 ")) throw;  // it went by itself meanwhile
+  }
+  return true;
+}
+
+}  // namespace sluice::mysql
