@@ -9,6 +9,7 @@ from contextlib import closing
 
 from . import children, job, oracle, produce
 from .kafka import Kafka
+from .mysql import Mariadb, Mysql
 from .postgres import Postgres
 from .process import DONE, Run, call
 from .wait import wait_until
@@ -21,7 +22,7 @@ class Servers:
     """Started on first use, stopped by the end of the process; a test that kills one starts it again."""
 
     def __init__(self):
-        self._kafka = self._postgres = None
+        self._kafka = self._postgres = self._mysql = self._mariadb = None
 
     @property
     def kafka(self):
@@ -32,6 +33,16 @@ class Servers:
     def postgres(self):
         self._postgres = self._postgres or Postgres().start()
         return self._postgres
+
+    @property
+    def mysql(self):
+        self._mysql = self._mysql or Mysql().start()
+        return self._mysql
+
+    @property
+    def mariadb(self):
+        self._mariadb = self._mariadb or Mariadb().start()
+        return self._mariadb
 
 
 servers = Servers()
@@ -72,6 +83,9 @@ class Case(unittest.TestCase):
 
     def produce(self, count, **how):
         produce.orders(self.kafka, self.topic, count, **how)
+
+    def produce_lines(self, lines, partition=0):
+        produce.lines(self.kafka, self.topic, partition, lines)
 
     def end_offsets(self, partitions=4):
         return {partition: self.kafka.admin.end_offset(self.topic, partition) for partition in range(partitions)}
@@ -178,4 +192,33 @@ class SqliteCase(Case):
     def audit_orders(self, table="orders"):
         expected = list(oracle.topic_rows(self.kafka, self.topic))
         self.assert_clean(oracle.Audit(expected, oracle.sqlite_rows(self.database, table)))
+        return len(expected)
+
+
+class MysqlCase(Case):
+    """A subclass says on which of the two servers."""
+
+    find_server = None
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.find_server()
+        self.database = self.server.create_database(self.name[-60:])
+
+    def sql(self, statement):
+        return self.server.sql(statement, self.database)
+
+    def create_orders(self, key=PRIMARY_KEY):
+        self.sql(f"create table orders ({ORDERS.format(key=key).replace('status text', 'status varchar(20)')})")
+
+    def sink(self, table="orders", options="", **changes):
+        return job.mysql_sink(self.server, self.database, table, options, **changes)
+
+    def positions(self):
+        found = self.sql("select `partition`, next_offset from sluice_ledger")
+        return {int(partition): int(offset) for partition, offset in found}
+
+    def audit_orders(self, table="orders"):
+        expected = list(oracle.topic_rows(self.kafka, self.topic))
+        self.assert_clean(oracle.Audit(expected, self.server.rows(table, oracle.COLUMNS, self.database)))
         return len(expected)

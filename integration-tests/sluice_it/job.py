@@ -30,6 +30,11 @@ def postgres_sink(server, database, table="orders", **changes):
     return {"type": "postgres", "connection.url": server.url(database), "table.name.format": table, **changes}
 
 
+def mysql_sink(server, database, table="orders", options="", **changes):
+    url = server.url(database, options=options)
+    return {"type": server.scheme, "connection.url": url, "table.name.format": table, **changes}
+
+
 def sqlite_sink(path, table="orders", **changes):
     return {"type": "sqlite", "connection.url": f"sqlite://{path}", "table.name.format": table, **changes}
 

@@ -1,6 +1,7 @@
 """A real MySQL or MariaDB of its own, with durable settings, on a free port."""
 
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -10,6 +11,9 @@ from . import children
 from .cache import cache
 from .wait import wait_until
 
+NULL, FIELD = "<null>", "\x1f"
+# How the client writes what its own format gives a meaning.
+ESCAPES = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
 NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 
 
@@ -75,19 +79,32 @@ class _Server:
         self.sql(f"create database `{name}`", "")
         return name
 
-    def sql(self, statement, database):
-        """Rows as tuples of text; None for NULL."""
+    def rows(self, table, columns, database):
+        """All rows of a table, faster than sql()."""
+        cells = ", ".join(f"coalesce(cast(`{column}` as char), '{NULL}')" for column in columns)
+        text = self._run_client(f"select concat_ws('{FIELD}', {cells}) from `{table}`", database, "--batch", "-N").decode()
+        rows = []
+        for line in text.split("\n")[:-1]:
+            line = re.sub(r"\\(.)", lambda found: ESCAPES[found[1]], line) if "\\" in line else line
+            rows.append(tuple(None if cell == NULL else cell for cell in line.split(FIELD)))
+        return rows
+
+    def _run_client(self, statement, database, *options):
         client = shutil.which("mariadb") or shutil.which("mysql")
         if client is None:
             raise RuntimeError("no MariaDB client is installed: apt-get install mariadb-client (scripts/test does it)")
-        command = [client, "--no-defaults", "-h127.0.0.1", f"-P{self.port}", "-uroot", "--xml", "--skip-ssl"]
+        command = [client, "--no-defaults", "-h127.0.0.1", f"-P{self.port}", "-uroot", "--skip-ssl", *options]
         command += ["--default-character-set=utf8mb4", *([database] if database else [])]
-        text = children.run(command, text_in=statement.encode()).decode()
+        return children.run(command, text_in=statement.encode())
+
+    def sql(self, statement, database):
+        """Rows as tuples of text; None for NULL."""
         # One document for each statement that has a result.
-        documents = [part for part in text.split('<?xml version="1.0"?>') if part.strip()]
+        documents = self._run_client(statement, database, "--xml").decode().split('<?xml version="1.0"?>')
         return [
             tuple(None if field.get(NIL) == "true" else field.text or "" for field in row)
             for document in documents
+            if document.strip()
             for row in ElementTree.fromstring(document.strip()).iter("row")
         ]
 

@@ -1,0 +1,159 @@
+"""The same promises with MySQL and MariaDB as the target, on the real servers."""
+
+import time
+import unittest
+
+from sluice_it import job, oracle
+from sluice_it.case import MysqlCase, scale, servers
+from sluice_it.process import FAILED
+
+RECORDS = scale("SLUICE_IT_RECORDS", 60000)
+KILLS = scale("SLUICE_IT_KILLS", 6)
+UPSERT = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]}
+
+
+class OnBoth:
+    """Each test runs on either server."""
+
+    def setUp(self):
+        super().setUp()
+        self.create_topic()
+
+    def test_insert(self):
+        self.create_orders()
+        self.produce(RECORDS)
+        self.run_bounded(self.write_job(self.sink()), seconds=300)
+        self.assertEqual(self.audit_orders(), RECORDS)
+        self.assertEqual(self.positions(), {partition: RECORDS // 4 for partition in range(4)})
+
+    def test_insert_without_load_data(self):
+        self.create_orders(key="")
+        self.produce(RECORDS)
+        self.run_bounded(self.write_job(self.sink(options="?local-infile=0")), seconds=300)
+        self.assertEqual(self.audit_orders(), RECORDS)
+
+    def test_insert_where_the_server_forbids_load_data(self):
+        self.sql("set global local_infile = 0")
+        self.addCleanup(self.sql, "set global local_infile = 1")
+        self.create_orders()
+        self.produce(5000)
+        self.run_bounded(self.write_job(self.sink()))
+        self.assertEqual(self.audit_orders(), 5000)
+
+    def test_upsert_keeps_the_last_of_repeated_keys(self):
+        self.create_orders()
+        self.produce(20000, keys=400)
+        self.run_bounded(self.write_job(self.sink(**UPSERT)))
+        expected = oracle.last_per_key(oracle.topic_rows(self.kafka, self.topic))
+        self.assertEqual(len(expected), 400)
+        self.assert_clean(oracle.Audit(expected, self.server.rows("orders", oracle.COLUMNS, self.database)))
+
+    def test_created_table(self):
+        self.produce(5000)
+        self.run_bounded(self.write_job(self.sink(**{"auto.create": True})))
+        self.assertEqual(self.audit_orders(), 5000)
+
+    def test_killed_at_random_moments(self):
+        for key, mode in (("", {}), (" primary key", UPSERT)):
+            with self.subTest(mode=mode):
+                self.sql("drop table if exists orders, sluice_ledger, sluice_dead_letters, sluice_tables, sluice_migrations")
+                self.topic = f"{self.name}{'-upsert' if mode else '-insert'}"
+                self.create_topic()
+                self.create_orders(key=key)
+                self.produce(RECORDS)
+                job_file = self.write_job(self.sink(**mode))
+                for _ in range(KILLS):
+                    run = self.start("run", job_file, "--bounded")
+                    until = time.monotonic() + self.random.uniform(0.1, 1.5)
+                    self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
+                    run.kill()
+                self.run_bounded(job_file, seconds=300)
+                self.assertEqual(self.audit_orders(), RECORDS)
+
+    def test_database_killed_while_it_runs(self):
+        self.create_orders(key="")
+        job_file = self.write_job(self.sink())
+        run = self.start("run", job_file)
+        for round_ in range(3):
+            self.produce(RECORDS // 4, first=round_ * (RECORDS // 4))
+            self.wait_until(lambda: self.server_positions_sum() > round_ * (RECORDS // 4), "something of it to be in")
+            self.server.stop_immediately()
+            self.server.start()
+        self.wait_until(lambda: self.positions() == self.end_offsets(), "the ledger to say the ends", 120)
+        self.assertEqual(run.terminate(), 0, run.output()[-3000:])
+        self.audit_orders()
+
+    def test_broker_killed_while_it_runs(self):
+        self.create_orders(key="")
+        run = self.start("run", self.write_job(self.sink()))
+        for round_ in range(2):
+            self.produce(RECORDS // 4, first=round_ * (RECORDS // 4))
+            self.kafka.kill()
+            self.kafka.start()
+        self.wait_until(lambda: self.positions() == self.end_offsets(), "the ledger to say the ends", 120)
+        self.assertEqual(run.terminate(), 0, run.output()[-3000:])
+        self.audit_orders()
+
+    def test_row_of_another_key_stays_as_it_is(self):
+        """ON DUPLICATE KEY UPDATE would take any unique index for the key."""
+        self.sql("create table orders (id bigint primary key, customer int, status varchar(20), unique (customer))")
+        self.sql("insert into orders values (1, 7, 'before')")
+        self.produce_lines(['{"id": 2, "customer": 7, "status": "after"}'])
+        run = self.run_bounded(self.write_job(self.sink(**UPSERT)), code=FAILED)
+        self.assertIn(f"{self.topic}-0@0", run.output())
+        self.assertEqual(self.sql("select * from orders"), [("1", "7", "before")])
+
+    def test_bad_records_are_put_aside(self):
+        """LOAD DATA LOCAL would leave them out, or store something else, with a warning."""
+        self.sql(
+            "create table orders (id bigint primary key, customer int unsigned, amount decimal(12,2), "
+            "status enum('new','paid'), note varchar(10), ts bigint, check (amount >= 0))"
+        )
+        good = ['{"id": %d, "customer": 1, "amount": 1.50, "status": "new", "note": "n", "ts": 1}' % n for n in range(50)]
+        bad = [
+            '{"id": 3, "customer": 1, "amount": 1, "status": "new", "note": "again", "ts": 1}',
+            '{"id": 101, "customer": -1, "amount": 1, "status": "new", "note": "n", "ts": 1}',
+            '{"id": 102, "customer": 1, "amount": 12345678901.00, "status": "new", "note": "n", "ts": 1}',
+            '{"id": 103, "customer": 1, "amount": 1, "status": "2", "note": "n", "ts": 1}',
+            '{"id": 104, "customer": 1, "amount": 1, "status": "new", "note": "eleven char", "ts": 1}',
+            '{"id": 105, "customer": 1, "amount": -1, "status": "new", "note": "n", "ts": 1}',
+        ]
+        self.produce_lines([*good, *bad, *[line.replace('"id": ', '"id": 2000') for line in good]])
+        self.run_bounded(self.write_job(self.sink(), errors={"tolerance": "all"}))
+        self.assertEqual(self.sql("select count(*) from orders"), [("100",)])
+        letters = self.sql("select record_offset, error_class from sluice_dead_letters order by record_offset")
+        self.assertEqual(
+            letters,
+            [("50", "constraint"), ("51", "data"), ("52", "data"), ("53", "data"), ("54", "data"), ("55", "constraint")],
+        )
+
+    def test_engine_without_transactions_is_refused(self):
+        self.sql("create table orders (id bigint) engine = MyISAM")
+        run = self.run_bounded(self.write_job(self.sink()), code=FAILED)
+        self.assertIn("ENGINE = InnoDB", run.output())
+
+    def test_check(self):
+        self.create_orders()
+        told = self.call("check", self.write_job(self.sink()))
+        self.assertIn("exactly-once", told)
+        self.assertIn(self.product, told)
+
+    def server_positions_sum(self):
+        try:
+            return sum(self.positions().values())
+        except RuntimeError:
+            return 0  # there is no ledger yet
+
+
+class Mysql(OnBoth, MysqlCase):
+    product = "MySQL 9"
+    find_server = staticmethod(lambda: servers.mysql)
+
+
+class Mariadb(OnBoth, MysqlCase):
+    product = "MariaDB 10"
+    find_server = staticmethod(lambda: servers.mariadb)
+
+
+if __name__ == "__main__":
+    unittest.main()
