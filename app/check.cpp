@@ -53,50 +53,63 @@ void check_position(const Split& split, std::int64_t position, std::int64_t begi
   }
 }
 
-void check_positions(const Wiring& wiring, CheckReport& report) {
-  const auto ledger = wiring.sink->ledger();
+void check_positions(const Wiring& wiring, const WiredSink& to, CheckReport& report) {
+  const auto ledger = to.sink->ledger();
   const Positions begins = wiring.source->begin_positions();
   const Positions ends = wiring.source->end_positions();
   std::int64_t lag = 0;
   for (const auto& [split, end] : ends) {
     const auto begin = begins.find(split);
     const auto entry = ledger.find(split);
-    if (begin == begins.end()) continue;
+    if (begin == begins.end() || !to.takes(split.topic)) continue;
     const std::int64_t position = entry == ledger.end() ? begin->second : entry->second.claim.position;
     lag += std::max<std::int64_t>(0, end - std::max(position, begin->second));
     if (entry != ledger.end()) check_position(split, position, begin->second, end, report);
   }
   report.add(Severity::ok, with_commas(static_cast<std::uint64_t>(lag)) + " records to read");
-  if (const auto letters = wiring.sink->letter_count(); letters > 0) {
+  if (const auto letters = to.sink->letter_count(); letters > 0) {
     report.add(Severity::note, with_commas(letters) + " dead letters", "look at them with `sluice dead-letters`");
   }
 }
 
+void check_two_phase(sql::SqlSink& sink, CheckReport& report) {
+  try {
+    sink.require_two_phase();
+    if (const auto count = sink.prepared().size(); count > 0) {
+      report.add(Severity::note, std::to_string(count) + " prepared transactions of this job wait for their end",
+                 "the next start settles them; `sluice recover` shows them");
+    }
+  } catch (const Error& error) {
+    report.add(Severity::problem, error.what());
+  }
+}
+
 // False: the database cannot be looked at.
-bool check_sink(const Wiring& wiring, CheckReport& report) {
+bool check_sink(const Wiring& wiring, const WiredSink& to, CheckReport& report) {
   bool reached = false;
-  report.part("sink: " + wiring.sink->database().name());
+  report.part("sink: " + to.sink->database().name());
   report.look([&] {
-    report.add(wiring.sink->inspect());
+    report.add(to.sink->inspect());
     reached = true;
-    if (wiring.sink->migrate(false).empty()) return check_positions(wiring, report);
+    if (wiring.store) check_two_phase(*to.sink, report);
+    if (to.sink->migrate(false).empty()) return check_positions(wiring, to, report);
     report.add(Severity::note,
                "the recovery tables are missing or not up to date; `sluice run` or `sluice migrate` makes them");
   });
   return reached;
 }
 
-void check_table(const format::Job& job, const Wiring& wiring, const std::string& topic, CheckReport& report) {
-  const std::string table = wiring.sink->table_for(topic);
+void check_table(const WiredSink& to, const std::string& topic, CheckReport& report) {
+  const std::string table = to.sink->table_for(topic);
   report.part("table: " + table);
   report.look([&] {
-    if (const auto binding = wiring.sink->existing_binding(topic)) {
-      report.add(wiring.sink->inspect(&topic));
+    if (const auto binding = to.sink->existing_binding(topic)) {
+      report.add(to.sink->inspect(&topic));
       report.add(CheckedTable{topic, table, *binding});
-    } else if (job.sinks.front().auto_create) {
+    } else if (to.auto_create) {
       report.add(Severity::note, "does not exist yet and will be created (auto.create)");
     } else {
-      report.add(Severity::problem, "does not exist in " + wiring.sink->database().name(),
+      report.add(Severity::problem, "does not exist in " + to.sink->database().name(),
                  "create it, or set \"auto.create\": true");
     }
   });
@@ -117,6 +130,24 @@ std::string about_bad_records(const format::ErrorsConfig& errors) {
   return {};
 }
 
+std::string about_commits(const format::Job& job) {
+  const bool together = job.sinks.front().commit_protocol == format::CommitProtocol::prepared;
+  std::string text =
+      together
+          ? "Rows and positions are prepared in one transaction of each target and committed when the checkpoint in "
+            "\"" +
+                job.checkpoint.directory +
+                "\" is durable (commit.protocol prepared), fenced by generation. One "
+                "process at a time runs this job. "
+          : "Rows and positions move in one transaction of the target (commit.protocol ledger), fenced by "
+            "generation. ";
+  if (job.sinks.size() > 1) {
+    text += together ? "The sinks show every epoch or will. "
+                     : "Each sink by itself: one may show an epoch before another does. ";
+  }
+  return text;
+}
+
 void decide(const format::Job& job, CheckReport& report) {
   const std::size_t problems = report.count(Severity::problem);
   if (problems > 0) {
@@ -127,10 +158,7 @@ void decide(const format::Job& job, CheckReport& report) {
   if (job.source.kafka.on_lost_records == format::OnLostRecords::skip) {
     lost = " Records that are gone from the log are skipped with a warning (on.lost.records).";
   }
-  report.guarantee("exactly-once",
-                   "Rows and positions move in one transaction of the target (commit.protocol ledger), fenced by "
-                   "generation. " +
-                       about_bad_records(job.errors) + lost);
+  report.guarantee("exactly-once", about_commits(job) + about_bad_records(job.errors) + lost);
 }
 
 }  // namespace
@@ -142,9 +170,13 @@ int check_command(const JobArguments& arguments, bool json, const Log& log) {
   report.look([&] {
     const Wiring wiring = wire(job, nullptr, log);
     check_source(job, wiring, report);
-    if (!check_sink(wiring, report)) return;
     const auto& topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
-    for (const auto& topic : topics) check_table(job, wiring, topic, report);
+    for (const auto& to : wiring.sinks) {
+      if (!check_sink(wiring, to, report)) continue;
+      for (const auto& topic : topics) {
+        if (to.takes(topic)) check_table(to, topic, report);
+      }
+    }
   });
   decide(job, report);
   json ? report.print_json() : report.print_page();

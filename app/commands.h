@@ -35,6 +35,14 @@ struct OffsetsArguments {
 };
 int offsets_command(const JobArguments& job, OffsetsArguments what, const Log& log);
 
+// At most one of commit and rollback; neither: list.
+struct RecoverArguments {
+  std::string commit;
+  std::string rollback;
+  bool json = false;
+};
+int recover_command(const JobArguments& job, const RecoverArguments& what, const Log& log);
+
 struct DemoArguments {
   std::int64_t records = 120'000;
   std::int64_t kills = 6;

@@ -1,4 +1,5 @@
 // `sluice dead-letters`: the records that could not be written: shown, tried again, or thrown away.
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -58,8 +59,8 @@ int list(sql::SqlSink& sink, const DeadLettersArguments& arguments) {
   return done;
 }
 
-int retry(const Wiring& wiring) {
-  const auto result = wiring.sink->retry_letters(*wiring.format);
+int retry(sql::SqlSink& sink, Format& format) {
+  const auto result = sink.retry_letters(format);
   std::printf("%s written and removed, %s refused again\n", with_commas(result.written).c_str(),
               with_commas(result.refused).c_str());
   return result.refused == 0 ? done : failed;
@@ -75,10 +76,16 @@ int discard(sql::SqlSink& sink) {
 int dead_letters_command(const JobArguments& arguments, const DeadLettersArguments& what, const Log& log) {
   const format::Job job = format::read_job(arguments.file, arguments.overrides);
   const Wiring wiring = wire(job, nullptr, log);
-  require_recovery_tables(*wiring.sink);
-  if (what.retry) return retry(wiring);
-  if (what.discard) return discard(*wiring.sink);
-  return list(*wiring.sink, what);
+  require_recovery_tables(wiring);
+  int worst = done;
+  for (const auto& wired : wiring.sinks) {
+    if (wiring.sinks.size() > 1 && !what.json) std::printf("sink %s\n", wired.name.c_str());
+    const int code = what.retry     ? retry(*wired.sink, *wiring.format)
+                     : what.discard ? discard(*wired.sink)
+                                    : list(*wired.sink, what);
+    worst = std::max(worst, code);
+  }
+  return worst;
 }
 
 }  // namespace sluice::app

@@ -9,15 +9,14 @@
 
 namespace sluice::app {
 
-int migrate_command(const JobArguments& arguments, bool print, const Log& log) {
-  const format::Job job = format::read_job(arguments.file, arguments.overrides);
-  const Wiring wiring = wire(job, nullptr, log);
-  const auto names = wiring.sink->migrate(!print);
-  sql::Database& database = wiring.sink->database();
+namespace {
+
+void migrate(sql::SqlSink& sink, bool print) {
+  const auto names = sink.migrate(!print);
+  sql::Database& database = sink.database();
   if (names.empty()) {
     std::cout << (print ? "-- " : "") << "nothing to do: the recovery tables in " << database.name()
               << " are up to date\n";
-    return done;
   }
   for (const auto& name : names) {
     if (!print) {
@@ -28,6 +27,14 @@ int migrate_command(const JobArguments& arguments, bool print, const Log& log) {
       if (sql::file_name(migration) == name) std::cout << "-- " << name << '\n' << migration.sql << '\n';
     }
   }
+}
+
+}  // namespace
+
+int migrate_command(const JobArguments& arguments, bool print, const Log& log) {
+  const format::Job job = format::read_job(arguments.file, arguments.overrides);
+  const Wiring wiring = wire(job, nullptr, log);
+  for (const auto& wired : wiring.sinks) migrate(*wired.sink, print);
   return done;
 }
 

@@ -75,6 +75,22 @@ void print(const std::map<Split, sql::LedgerEntry>& ledger, const Positions& beg
   }
 }
 
+void move(const WiredSink& wired, const Positions& all) {
+  Positions to;
+  for (const auto& [split, position] : all) {
+    if (wired.takes(split.topic)) to.emplace(split, position);
+  }
+  if (to.empty()) return;
+  const auto before = wired.sink->ledger();
+  wired.sink->set_positions(to);
+  for (const auto& [split, position] : to) {
+    const auto old = before.find(split);
+    std::printf("%s: %s -> %lld\n", to_string(split).c_str(),
+                old == before.end() ? "not started" : std::to_string(old->second.claim.position).c_str(),
+                static_cast<long long>(position));
+  }
+}
+
 }  // namespace
 
 int offsets_command(const JobArguments& arguments, OffsetsArguments what, const Log& log) {
@@ -85,25 +101,19 @@ int offsets_command(const JobArguments& arguments, OffsetsArguments what, const 
   }
   const format::Job job = format::read_job(arguments.file, overrides);
   const Wiring wiring = wire(job, nullptr, log);
-  require_recovery_tables(*wiring.sink);
+  require_recovery_tables(wiring);
   const Positions begins = wiring.source->begin_positions();
   const Positions ends = wiring.source->end_positions();
   const Positions to = wanted(what, begins, ends);
+  for (const auto& wired : wiring.sinks) {
+    if (wiring.sinks.size() > 1) std::printf("sink %s\n", wired.name.c_str());
+    to.empty() ? print(wired.sink->ledger(), begins, ends) : move(wired, to);
+  }
   if (!to.empty()) {
-    const auto before = wiring.sink->ledger();
-    wiring.sink->set_positions(to);
-    for (const auto& [split, position] : to) {
-      const auto old = before.find(split);
-      std::printf("%s: %s -> %lld\n", to_string(split).c_str(),
-                  old == before.end() ? "not started" : std::to_string(old->second.claim.position).c_str(),
-                  static_cast<long long>(position));
-    }
     std::puts(
         "Rows stay as they are: records behind a position that moved back will be written again, records before "
         "one that moved forward never will. A process that runs this job is fenced and ends with code 3.");
-    return done;
   }
-  print(wiring.sink->ledger(), begins, ends);
   return done;
 }
 

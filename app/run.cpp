@@ -68,7 +68,7 @@ int run_command(const JobArguments& arguments, bool bounded, bool migrate, const
   const Wiring wiring = wire(config, slot ? &*slot : nullptr, log);
   const auto outbox = wire_outbox(config, log);
   SystemClock clock;
-  Job job(job_settings(config, bounded, migrate), *wiring.source, *wiring.format, *wiring.sink, clock, log,
+  Job job(job_settings(config, bounded, migrate), *wiring.source, *wiring.format, wiring.target(), clock, log,
           outbox.get());
   std::optional<Error> failure;
   {

@@ -27,28 +27,45 @@ struct SplitStatus {
   }
 };
 
-std::vector<SplitStatus> collect(const Wiring& wiring, const Log& log) {
-  std::map<Split, SplitStatus> all;
-  for (auto& [split, entry] : wiring.sink->ledger()) all[split] = {split, entry, std::nullopt};
+struct SinkStatus {
+  std::string name;
+  std::vector<SplitStatus> splits;
+  std::uint64_t letters = 0;
+  std::vector<sql::SqlSink::Prepared> prepared;
+};
+
+Positions ends_of(const Wiring& wiring, const Log& log) {
   try {
-    for (const auto& [split, end] : wiring.source->end_positions()) {
-      all[split].split = split;
-      all[split].end = end;
-    }
+    return wiring.source->end_positions();
   } catch (const Error& error) {
     log(LogLevel::warning, std::string("the lag is not known: ") + error.what(), {});
+    return {};
+  }
+}
+
+std::vector<SplitStatus> splits_of(const WiredSink& wired, const Positions& ends) {
+  std::map<Split, SplitStatus> all;
+  for (auto& [split, entry] : wired.sink->ledger()) all[split] = {split, entry, std::nullopt};
+  for (const auto& [split, end] : ends) {
+    if (!wired.takes(split.topic)) continue;
+    all[split].split = split;
+    all[split].end = end;
   }
   std::vector<SplitStatus> rows;
   for (auto& [split, status] : all) rows.push_back(std::move(status));
   return rows;
 }
 
-void print_json(const format::Job& job, const std::vector<SplitStatus>& rows, std::uint64_t letters) {
+nlohmann::ordered_json to_json(const format::Job& job, const SinkStatus& sink) {
   nlohmann::ordered_json out{{"job", job.name},
-                             {"sink", job.sinks.front().name},
-                             {"dead_letters", letters},
+                             {"sink", sink.name},
+                             {"dead_letters", sink.letters},
+                             {"in_doubt", nlohmann::json::array()},
                              {"splits", nlohmann::json::array()}};
-  for (const auto& row : rows) {
+  for (const auto& one : sink.prepared) {
+    out["in_doubt"].push_back({{"transaction", one.transaction.name}, {"prepared_at", one.transaction.prepared_at}});
+  }
+  for (const auto& row : sink.splits) {
     nlohmann::ordered_json split{{"topic", row.split.topic}, {"partition", row.split.partition}};
     if (row.entry) {
       split["next_offset"] = row.entry->claim.position;
@@ -61,15 +78,19 @@ void print_json(const format::Job& job, const std::vector<SplitStatus>& rows, st
     if (const auto lag = row.lag()) split["lag"] = *lag;
     out["splits"].push_back(std::move(split));
   }
-  std::cout << out.dump(2) << '\n';
+  return out;
 }
 
-void print_table(const format::Job& job, const std::vector<SplitStatus>& rows, std::uint64_t letters) {
-  std::printf("job %s, sink %s, %s dead letters\n", job.name.c_str(), job.sinks.front().name.c_str(),
-              with_commas(letters).c_str());
+void print_table(const format::Job& job, const SinkStatus& sink) {
+  std::printf("job %s, sink %s, %s dead letters\n", job.name.c_str(), sink.name.c_str(),
+              with_commas(sink.letters).c_str());
+  for (const auto& one : sink.prepared) {
+    std::printf("in doubt: %s %s\n", one.transaction.name.c_str(),
+                one.transaction.prepared_at.empty() ? "" : ("since " + one.transaction.prepared_at).c_str());
+  }
   std::printf("%-32s %14s %14s %12s %8s %10s  %-26s %s\n", "split", "next offset", "end", "lag", "epoch", "generation",
               "moved at", "owner");
-  for (const auto& row : rows) {
+  for (const auto& row : sink.splits) {
     const auto text = [](const auto& value) { return value ? with_commas(static_cast<std::uint64_t>(*value)) : "-"; };
     const auto& entry = row.entry;
     std::printf("%-32s %14s %14s %12s %8s %10s  %-26s %s\n", to_string(row.split).c_str(),
@@ -87,10 +108,15 @@ void print_table(const format::Job& job, const std::vector<SplitStatus>& rows, s
 int status_command(const JobArguments& arguments, bool json, const Log& log) {
   const format::Job job = format::read_job(arguments.file, arguments.overrides);
   const Wiring wiring = wire(job, nullptr, log);
-  require_recovery_tables(*wiring.sink);
-  const auto rows = collect(wiring, log);
-  const std::uint64_t letters = wiring.sink->letter_count();
-  json ? print_json(job, rows, letters) : print_table(job, rows, letters);
+  require_recovery_tables(wiring);
+  const Positions ends = ends_of(wiring, log);
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const auto& wired : wiring.sinks) {
+    SinkStatus sink{wired.name, splits_of(wired, ends), wired.sink->letter_count(), {}};
+    if (wiring.store) sink.prepared = wired.sink->prepared();
+    json ? all.push_back(to_json(job, sink)) : print_table(job, sink);
+  }
+  if (json) std::cout << (all.size() == 1 ? all.front() : all).dump(2) << '\n';
   return done;
 }
 

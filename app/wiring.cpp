@@ -12,6 +12,7 @@
 #include "sinks/sqlite/sqlite_database.h"
 #include "sources/file/file_source.h"
 #include "sources/kafka/kafka_source.h"
+#include "stores/directory/checkpoint_directory.h"
 
 namespace sluice::app {
 
@@ -87,8 +88,8 @@ std::unique_ptr<sql::Database> make_database(const format::Job& job, const forma
         sqlite::SqliteConfig{path, std::max<std::chrono::milliseconds>(5s, 2 * job.checkpoint.interval)});
   }
   if (sink.type == format::SinkType::mysql || sink.type == format::SinkType::mariadb) {
-    return std::make_unique<mysql::MysqlDatabase>(mysql::MysqlConfig{
-        sink.connection_url, std::chrono::duration_cast<std::chrono::seconds>(longest_call(job))});
+    return std::make_unique<mysql::MysqlDatabase>(
+        mysql::MysqlConfig{sink.connection_url, std::chrono::duration_cast<std::chrono::seconds>(longest_call(job))});
   }
   postgres::PostgresConfig config;
   config.connection_url = sink.connection_url;
@@ -157,25 +158,61 @@ OnBadRecord on_bad_record(const format::ErrorsConfig& errors) {
 
 }  // namespace
 
-Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
-  const format::SinkConfig& sink = job.sinks.front();  // the reader refuses jobs with several
+bool WiredSink::takes(const std::string& topic) const {
+  return GroupMember{name, nullptr, topics}.takes(topic);
+}
+
+Sink& Wiring::target() const {
+  if (group) return *group;
+  return *sinks.front().sink;
+}
+
+namespace {
+
+WiredSink wire_sink(const format::Job& job, const format::SinkConfig& sink, const Log& log) {
+  WiredSink wired{sink.name, sink.topics, sink.auto_create, nullptr};
   sql::SqlSinkSettings settings;
   settings.job = job.name;
   settings.sink = sink.name;
   settings.table_name_format = sink.table_name_format;
-  settings.topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
+  for (const auto& topic :
+       job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics) {
+    if (wired.takes(topic)) settings.topics.push_back(topic);
+  }
   settings.tasks = job.parallelism;
   settings.mapping = mapping(sink);
   settings.calls.limit = longest_call(job);
   settings.accept_lost_records = accepts_lost_records(job);
-  return {make_source(job, slot, log), std::make_unique<JsonFormat>(),
-          std::make_unique<sql::SqlSink>(std::move(settings), make_database(job, sink), log)};
+  wired.sink = std::make_unique<sql::SqlSink>(std::move(settings), make_database(job, sink), log);
+  return wired;
 }
 
-void require_recovery_tables(sql::SqlSink& sink) {
-  if (sink.migrate(false).empty()) return;
-  throw Error(Fault::fatal, "the recovery tables in " + sink.database().name() +
-                                " are missing or older than this program: `sluice migrate` or `sluice run` makes them");
+}  // namespace
+
+Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
+  Wiring wiring;
+  wiring.source = make_source(job, slot, log);
+  wiring.format = std::make_unique<JsonFormat>();
+  std::vector<GroupMember> members;
+  for (const auto& sink : job.sinks) {
+    const WiredSink& wired = wiring.sinks.emplace_back(wire_sink(job, sink, log));
+    members.push_back({wired.name, wired.sink.get(), wired.topics});
+  }
+  const bool together = job.sinks.front().commit_protocol == format::CommitProtocol::prepared;
+  if (together) wiring.store = std::make_unique<CheckpointDirectory>(job.checkpoint.directory, job.name);
+  if (together || members.size() > 1) {
+    wiring.group = std::make_unique<SinkGroup>(std::move(members), wiring.store.get(), log);
+  }
+  return wiring;
+}
+
+void require_recovery_tables(const Wiring& wiring) {
+  for (const auto& wired : wiring.sinks) {
+    if (wired.sink->migrate(false).empty()) continue;
+    throw Error(Fault::fatal,
+                "the recovery tables in " + wired.sink->database().name() +
+                    " are missing or older than this program: `sluice migrate` or `sluice run` makes them");
+  }
 }
 
 std::unique_ptr<LetterOutbox> wire_outbox(const format::Job& job, const Log& log) {

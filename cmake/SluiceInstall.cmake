@@ -7,7 +7,7 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 install(TARGETS ${installed} sluice_rdkafka sluice_mysqlcppconn EXPORT sluice ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT sluice NAMESPACE sluice:: DESTINATION ${package_folder} FILE sluice-targets.cmake)
 
-foreach(folder core sources sinks)
+foreach(folder core sources sinks stores)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice FILES_MATCHING
     PATTERN "*.h" PATTERN "handles.h" EXCLUDE PATTERN "session.h" EXCLUDE PATTERN "loader.h" EXCLUDE
     PATTERN "load_stream.h" EXCLUDE)

@@ -5,7 +5,7 @@ The names come from the binary itself, so that a step that gets one is covered a
 import unittest
 
 from sluice_it import children
-from sluice_it.case import PostgresCase, SqliteCase, orders_table
+from sluice_it.case import MysqlCase, PostgresCase, SqliteCase, orders_table, servers
 from sluice_it.process import DONE, KILLED, binary
 
 RECORDS = 4000
@@ -17,6 +17,19 @@ ONCE_A_RUN = {
     "task.before_seek",
     "task.before_release",
 }
+
+
+# Steps that only some jobs have.
+TWO_PHASE = {
+    "sink.before_prepare",
+    "sink.after_prepare",
+    "sink.before_commit_prepared",
+    "store.after_raise",
+    "store.before_publish",
+    "store.after_publish",
+    "group.between_commits",
+}
+ONCE_A_RUN |= {"store.after_raise"}
 
 
 def fault_points():
@@ -33,7 +46,7 @@ class Matrix:
     def each(self, action, attempt):
         self.create_topic()
         self.produce(RECORDS)
-        for point in fault_points():
+        for point in self.points():
             for passage in (1, 2):
                 with self.subTest(fault=f"{point}:{action}@{passage}"):
                     self.new_table()
@@ -41,6 +54,9 @@ class Matrix:
                     # A job of its own has a ledger and a group of its own; several epochs bring second passages.
                     attempt(self.write_job(self.sink(), name=job, checkpoint={"max.rows": 500}), point, passage)
                     self.assertEqual(self.audit_orders(), RECORDS)
+
+    def points(self):
+        return [point for point in fault_points() if point not in TWO_PHASE]
 
     def test_killed(self):
         self.each("kill", self.killed)
@@ -62,6 +78,48 @@ class Matrix:
 class WithPostgres(Matrix, PostgresCase):
     def new_table(self):
         self.sql("drop table if exists orders; " + orders_table(key=""))
+
+
+class TwoPhase(Matrix):
+    """Every step, now that a checkpoint decides; nothing may be left prepared."""
+
+    def points(self):
+        return fault_points()
+
+    def sink(self, *arguments, **changes):
+        return super().sink(*arguments, **{**changes, "commit.protocol": "prepared"})
+
+    def audit_orders(self, table="orders"):
+        self.assertEqual(self.prepared(), [])
+        return super().audit_orders(table)
+
+
+class PreparedWithPostgres(TwoPhase, WithPostgres):
+    def prepared(self):
+        return self.sql("select gid from pg_prepared_xacts where database = current_database()")
+
+
+class WithMysql(Matrix, MysqlCase):
+    find_server = staticmethod(lambda: servers.mysql)
+
+    def new_table(self):
+        self.sql("drop table if exists orders")
+        self.create_orders(key="")
+
+    def prepared(self):
+        return self.sql("xa recover")
+
+
+class WithMariadb(WithMysql):
+    find_server = staticmethod(lambda: servers.mariadb)
+
+
+class PreparedWithMysql(TwoPhase, WithMysql):
+    pass
+
+
+class PreparedWithMariadb(TwoPhase, WithMariadb):
+    pass
 
 
 class WithSqlite(Matrix, SqliteCase):

@@ -19,6 +19,8 @@
 
 namespace sluice {
 
+class SplitNames;  // core/api/source.h
+
 // A split taken over: where it goes on, and the generation under which alone this process may move it.
 struct Claim {
   std::int64_t position = 0;
@@ -70,6 +72,9 @@ enum class WriteMode {
 class SinkWriter {
  public:
   virtual ~SinkWriter() = default;
+
+  // Once, before the first write(): the names behind the rows' origins. They outlive the writer.
+  virtual void name_splits(const SplitNames&) {}
 
   // Those of the splits that the ledger knows. Changes nothing.
   virtual std::map<Split, Known> known(const std::vector<Split>& splits) = 0;

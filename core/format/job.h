@@ -78,7 +78,8 @@ struct ColumnConfig {
 struct SinkConfig {
   std::string name;  // part of the ledger's key
   SinkType type = SinkType::postgres;
-  std::string connection_url;  // holds the password: show it through redact() only
+  std::string connection_url;       // holds the password: show it through redact() only
+  std::vector<std::string> topics;  // of the source that go there; empty: all
   std::string table_name_format = "${topic}";
   InsertMode insert_mode = InsertMode::insert;
   PkMode pk_mode = PkMode::none;

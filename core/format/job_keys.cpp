@@ -39,6 +39,7 @@ constexpr std::array sink_keys{
     Key{"type"},
     Key{"name"},
     Key{"connection.url"},
+    Key{"topics"},
     Key{"table.name.format"},
     Key{"insert.mode"},
     Key{"pk.mode"},

@@ -22,14 +22,13 @@ constexpr std::array limits{
     Limit{"source.key.format", "none",
           "remove the key; a column can still take the key's bytes with \"from\": \"@key\""},
     Limit{"transforms", "0", "remove the entries, and let \"columns\" pick and rename fields"},
-    Limit{"sinks", "0, 1", "write one job for each sink, each with its own name"},
     Limit{"sink.type", "postgres, mysql, mariadb, sqlite", "write to one of these"},
     Limit{"sink.insert.mode", "insert, upsert", "use upsert, which also adds the rows that are missing"},
     Limit{"sink.pk.mode", "none, kafka, record_value",
           "use record_value with fields of the record, or kafka for topic, partition and offset"},
     Limit{"sink.delete.enabled", "false", "set it to false"},
     Limit{"sink.auto.evolve", "false", "set it to false, and add new columns with ALTER TABLE"},
-    Limit{"sink.commit.protocol", "ledger", "use ledger, which gives exactly-once on any database"},
+    Limit{"sink.commit.protocol", "ledger, prepared", "use ledger, which gives exactly-once on any database"},
     Limit{"checkpoint.tolerable.failures", "0", "set it to 0; the restart strategy handles failures"},
 };
 

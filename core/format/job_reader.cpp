@@ -91,6 +91,7 @@ SinkConfig read_sink(SectionReader section) {
   sink.name = to_string(sink.type);
   section.text("name", sink.name);
   section.text("connection.url", sink.connection_url);
+  section.texts("topics", sink.topics);
   section.text("table.name.format", sink.table_name_format);
   section.choice("insert.mode", insert_mode_names, sink.insert_mode);
   section.choice("pk.mode", pk_mode_names, sink.pk_mode);
@@ -195,6 +196,33 @@ void check_letter_topic(const Job& job, SectionReader& section) {
   }
 }
 
+void check_sink_topics(const Job& job, const SinkConfig& sink, SectionReader& section) {
+  if (job.source.type != SourceType::kafka) return;
+  for (const auto& topic : sink.topics) {
+    if (reads(job.source.kafka, topic)) continue;
+    section.problem("sinks", "names the topic \"" + topic + "\" in the sink " + sink.name +
+                                 ", which the source does not read; correct one of the two");
+  }
+}
+
+// What the sinks of a job must say together.
+void check_sinks(const Job& job, SectionReader& section) {
+  const char* const key = section.has("sinks") ? "sinks" : "sink";
+  for (const auto& sink : job.sinks) {
+    check_sink_topics(job, sink, section);
+    if (sink.commit_protocol == job.sinks.front().commit_protocol) continue;
+    section.problem(key,
+                    "have different values of \"commit.protocol\"; write the same for all, since a checkpoint "
+                    "decides for all of them or for none");
+  }
+  if (job.sinks.size() > 1 && job.errors.tolerance == Tolerance::all) {
+    section.problem(
+        "errors",
+        "tolerates bad records, which a job with several sinks cannot yet; write \"tolerance\": \"none\", or "
+        "one job for each sink");
+  }
+}
+
 Job read(SectionReader section) {
   Job job;
   section.require("name", "\"name\": \"orders\"");
@@ -210,6 +238,7 @@ Job read(SectionReader section) {
   if (auto restart = section.section("restart")) read_restart(std::move(*restart), job.restart);
   if (auto errors = section.section("errors")) read_errors(std::move(*errors), job.errors);
   check_letter_topic(job, section);
+  check_sinks(job, section);
   return job;
 }
 

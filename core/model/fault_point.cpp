@@ -14,10 +14,26 @@
 namespace sluice {
 
 namespace {
-constexpr std::array<std::string_view, 11> names{
-    "task.assigned",     "sink.before_take_over",     "sink.after_take_over", "task.before_seek",
-    "sink.after_begin",  "sink.after_first_write",    "sink.before_ledger",   "sink.after_ledger",
-    "sink.after_commit", "task.before_source_commit", "task.before_release",
+constexpr std::array<std::string_view, 18> names{
+    "task.assigned",
+    "sink.before_take_over",
+    "sink.after_take_over",
+    "task.before_seek",
+    "sink.after_begin",
+    "sink.after_first_write",
+    "sink.before_ledger",
+    "sink.after_ledger",
+    "sink.after_commit",
+    "task.before_source_commit",
+    "task.before_release",
+    // commit.protocol prepared, or several sinks
+    "sink.before_prepare",
+    "sink.after_prepare",
+    "sink.before_commit_prepared",
+    "store.after_raise",
+    "store.before_publish",
+    "store.after_publish",
+    "group.between_commits",
 };
 }  // namespace
 

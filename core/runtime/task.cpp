@@ -104,6 +104,7 @@ void Task::turn(Wish wish) {
   }
   if (!writer_) {
     writer_ = parts_.sink.open_writer(settings_.number);
+    writer_->name_splits(*reader_);
     take_over_assigned();
   }
   // Once drained, there is little to wait for but the word that all tasks are.

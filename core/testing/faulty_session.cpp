@@ -77,6 +77,32 @@ void FaultySession::commit() {
   run("commit", [&] { inner_->commit(); });
 }
 
+void FaultySession::begin_named(const std::string& name) {
+  run("begin " + name, [&] { inner_->begin_named(name); });
+}
+
+void FaultySession::prepare_transaction(const std::string& name) {
+  run("prepare " + name, [&] { inner_->prepare_transaction(name); });
+}
+
+bool FaultySession::commit_prepared(const std::string& name) {
+  bool there = false;
+  run("commit prepared " + name, [&] { there = inner_->commit_prepared(name); });
+  return there;
+}
+
+bool FaultySession::rollback_prepared(const std::string& name) {
+  bool there = false;
+  run("roll back prepared " + name, [&] { there = inner_->rollback_prepared(name); });
+  return there;
+}
+
+std::vector<sql::PreparedTransaction> FaultySession::prepared_transactions() {
+  std::vector<sql::PreparedTransaction> all;
+  run("list what is prepared", [&] { all = inner_->prepared_transactions(); });
+  return all;
+}
+
 // Nobody hears the client of a broken connection: the server rolls back when it notices, here with the destructor.
 void FaultySession::rollback() noexcept {
   if (!broken_) inner_->rollback();

@@ -64,6 +64,11 @@ class FaultySession final : public sql::Session {
   void rollback() noexcept override;
   std::uint64_t execute(const std::string& sql, std::span<const Value> arguments) override;
   std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
+  void begin_named(const std::string& name) override;
+  void prepare_transaction(const std::string& name) override;
+  bool commit_prepared(const std::string& name) override;
+  bool rollback_prepared(const std::string& name) override;
+  std::vector<sql::PreparedTransaction> prepared_transactions() override;
   void interrupt() noexcept override { inner_->interrupt(); }
   std::string id() const override { return inner_->id(); }
   bool end_session(const std::string& id) override;
@@ -93,6 +98,12 @@ class FaultyDatabase final : public sql::Database {
   std::unique_ptr<sql::RowLoader> loader(sql::Session& session, const sql::LoadPlan& plan) override;
   Findings inspect(sql::Session& session, const sql::InspectionSubject& subject) override {
     return inner_->inspect(session, subject);
+  }
+  std::string two_phase_obstacle(sql::Session& session) override {
+    return inner_->two_phase_obstacle(dynamic_cast<FaultySession&>(session).inner());
+  }
+  std::string transaction_prefix(const std::string& job, const std::string& sink) const override {
+    return inner_->transaction_prefix(job, sink);
   }
   std::size_t writers_max() const override { return inner_->writers_max(); }
 

@@ -50,7 +50,8 @@ std::unique_ptr<Sink> SqlUnderTest::open(const TestJob& job) {
 }
 
 void SqlUnderTest::clear() {
-  for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_migrations"}) {
+  for (const std::string table :
+       {"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_epochs", "sluice_migrations"}) {
     outside().execute("DROP TABLE IF EXISTS " + table);
   }
 }

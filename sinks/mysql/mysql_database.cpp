@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/model/error.h"
+#include "core/model/fingerprint.h"
 #include "sinks/mysql/describe.h"
 #include "sinks/mysql/inspect.h"
 #include "sinks/mysql/loader.h"
@@ -74,6 +75,31 @@ std::unique_ptr<sql::RowLoader> MysqlDatabase::loader(sql::Session& session, con
 
 Findings MysqlDatabase::inspect(sql::Session& session, const sql::InspectionSubject& subject) {
   return subject.table == nullptr ? inspect_server(own(session), subject) : inspect_table(own(session), subject);
+}
+
+// MySQL before 8.0.29 loses prepared branches in places (xa_detach_on_prepare came with it), MariaDB before 10.5 loses
+// those of a session that disconnects.
+std::string MysqlDatabase::two_phase_obstacle(sql::Session& session) {
+  const Server& server = own(session).server();
+  const bool mariadb = server.flavour == Flavour::mariadb;
+  const std::string instead = ", or set \"commit.protocol\" to ledger, which needs no setting";
+  if (server.version < (mariadb ? 100'500 : 80'029)) {
+    return name() + " is too old to prepare transactions that outlive their session: use " +
+           (mariadb ? "MariaDB 10.5" : "MySQL 8.0.29") + " or newer" + instead;
+  }
+  try {
+    session.prepared_transactions();
+  } catch (const Error& error) {
+    if (error.fault() != Fault::fatal) throw;
+    return "this user may not list prepared transactions of " + name() + ": GRANT XA_RECOVER_ADMIN ON *.* to it" +
+           instead;
+  }
+  return {};
+}
+
+// gtrid holds 64 bytes, and branches of all databases of a server share their names.
+std::string MysqlDatabase::transaction_prefix(const std::string& job, const std::string& sink) const {
+  return "sluice/" + job.substr(0, 30) + "-" + fingerprint(address_.database + "\n" + job + "\n" + sink) + "/";
 }
 
 std::size_t MysqlDatabase::writers_max() const {

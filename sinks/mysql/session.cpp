@@ -24,6 +24,8 @@ namespace {
 // How long a session may be silent between transactions.
 constexpr std::chrono::seconds silence_between{std::chrono::hours{24}};
 
+constexpr int xaer_nota = 1397;  // no such branch
+
 std::string code_of(int number, const std::string& sqlstate) {
   return std::to_string(number) + " " + sqlstate;
 }
@@ -73,6 +75,13 @@ std::string filled(const std::string& sql, std::span<const Value> arguments) {
     start = place + 1;
   }
   return text.append(sql, start, std::string::npos);
+}
+
+// A name's last part is what tells branches of one sink apart: gtrid and bqual hold 64 bytes each.
+std::string xa_name(const std::string& name) {
+  std::size_t cut = name.find('/', name.find('/') + 1);
+  if (cut == std::string::npos) cut = name.size() - 1;
+  return "'" + name.substr(0, cut) + "','" + name.substr(cut + 1) + "'";
 }
 
 ::sql::ConnectOptionsMap connect_options(const Address& address, const Timeouts& timeouts) {
@@ -181,11 +190,74 @@ void MysqlSession::commit() {
   expect_silence(silence_between);
 }
 
+void MysqlSession::begin_named(const std::string& name) {
+  expect_silence(timeouts_.idle_in_transaction);
+  branch_ = xa_name(name);
+  run("XA START " + branch_);
+  open_ = true;
+}
+
+void MysqlSession::prepare_transaction(const std::string& name) {
+  try {
+    run("XA END " + branch_);
+    statement_->execute("XA PREPARE " + xa_name(name));
+  } catch (const ::sql::SQLException& error) {
+    if (!is_connection_loss(error.getErrorCode()))
+      throw failure(error.getErrorCode(), error.getSQLState(), error.what());
+    throw Error(Fault::in_doubt, "the answer to XA PREPARE was lost: " + std::string(error.what()));
+  }
+  open_ = false;
+  branch_.clear();
+  expect_silence(silence_between);
+}
+
+// MariaDB says the same of a branch that the session which prepared it still holds: that it is not there proves
+// nothing.
+bool MysqlSession::finish_prepared(const char* verb, const std::string& name) {
+  try {
+    statement_->execute(verb + (" " + xa_name(name)));
+    return true;
+  } catch (const ::sql::SQLException& error) {
+    if (error.getErrorCode() == xaer_nota) return false;
+    if (!is_connection_loss(error.getErrorCode()))
+      throw failure(error.getErrorCode(), error.getSQLState(), error.what());
+    throw Error(Fault::in_doubt, "the answer to " + std::string(verb) + " was lost: " + error.what());
+  }
+}
+
+bool MysqlSession::commit_prepared(const std::string& name) {
+  return finish_prepared("XA COMMIT", name);
+}
+
+bool MysqlSession::rollback_prepared(const std::string& name) {
+  return finish_prepared("XA ROLLBACK", name);
+}
+
+std::vector<sql::PreparedTransaction> MysqlSession::prepared_transactions() {
+  std::vector<sql::PreparedTransaction> all;
+  for (const auto& row : query("XA RECOVER", {})) {  // formatID, length of gtrid, of bqual, both behind each other
+    const std::string data = row.at(3).value_or("");
+    const auto length = std::min<std::size_t>(std::stoull(row[1].value_or("0")), data.size());
+    all.push_back({data.substr(0, length) + "/" + data.substr(length), {}});
+  }
+  return all;
+}
+
 void MysqlSession::rollback() noexcept {
   if (!open_) return;
   open_ = false;
   try {
-    statement_->execute("ROLLBACK");
+    if (branch_.empty()) {
+      statement_->execute("ROLLBACK");
+    } else {
+      const std::string branch = std::exchange(branch_, {});
+      try {
+        statement_->execute("XA END " + branch);
+      } catch (const ::sql::SQLException&) {
+        // It has ended already, or the server has made it good for rollback only.
+      }
+      statement_->execute("XA ROLLBACK " + branch);
+    }
     expect_silence(silence_between);
   } catch (const std::exception&) {
     // The server rolls back what a broken connection leaves.

@@ -45,6 +45,11 @@ class MysqlSession final : public sql::Session {
   std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
   using sql::Session::execute;
   using sql::Session::query;
+  void begin_named(const std::string& name) override;
+  void prepare_transaction(const std::string& name) override;
+  bool commit_prepared(const std::string& name) override;
+  bool rollback_prepared(const std::string& name) override;
+  std::vector<sql::PreparedTransaction> prepared_transactions() override;
   void interrupt() noexcept override;
   std::string id() const override { return lock_name_; }
   bool end_session(const std::string& id) override;
@@ -65,6 +70,7 @@ class MysqlSession final : public sql::Session {
  private:
   void set_up();
   void expect_silence(std::chrono::seconds limit);
+  bool finish_prepared(const char* verb, const std::string& name);
 
   Timeouts timeouts_;
   Server server_;
@@ -72,6 +78,7 @@ class MysqlSession final : public sql::Session {
   std::unique_ptr<::sql::Statement> statement_;
   std::string lock_name_;
   bool open_ = false;
+  std::string branch_;  // of the open transaction, as XA writes it; empty: a plain one
 };
 
 }  // namespace sluice::mysql

@@ -15,7 +15,7 @@ struct Rule {
 };
 
 // The first rule that fits holds.
-constexpr std::array<Rule, 34> rules{{
+constexpr std::array<Rule, 36> rules{{
     {"53100", Fault::retryable, "free space on the server's disk"},
     {"53300", Fault::retryable, "raise max_connections or lower the number of clients"},
     {"53", Fault::retryable, ""},
@@ -31,6 +31,8 @@ constexpr std::array<Rule, 34> rules{{
     {"40", Fault::retryable, ""},
     {"55P03", Fault::retryable, "another session holds the lock"},
     {"55006", Fault::retryable, ""},
+    {"55000", Fault::retryable, "if max_prepared_transactions is 0: raise it and start the server again"},
+    {"42710", Fault::retryable, "a transaction of that name is prepared already"},
     {"21000", Fault::bad_record, ""},
     {"22", Fault::bad_record, ""},
     {"23", Fault::bad_record, ""},

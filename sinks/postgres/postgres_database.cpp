@@ -116,6 +116,13 @@ Findings PostgresDatabase::inspect(sql::Session& session, const sql::InspectionS
   return inspect_server(session, server);
 }
 
+std::string PostgresDatabase::two_phase_obstacle(sql::Session& session) {
+  if (session.query("SHOW max_prepared_transactions").at(0).at(0) != "0") return {};
+  return "max_prepared_transactions is 0 on " + name() +
+         ": set it to the number of tasks of all jobs or more in postgresql.conf and start the server again, or set "
+         "\"commit.protocol\" to ledger, which needs no setting";
+}
+
 std::size_t PostgresDatabase::writers_max() const {
   return std::numeric_limits<std::size_t>::max();
 }

@@ -28,6 +28,7 @@ class PostgresDatabase final : public sql::Database {
   std::string name_to_create(sql::Session& session, const std::string& table) override;
   std::unique_ptr<sql::RowLoader> loader(sql::Session& session, const sql::LoadPlan& plan) override;
   Findings inspect(sql::Session& session, const sql::InspectionSubject& subject) override;
+  std::string two_phase_obstacle(sql::Session& session) override;
   std::size_t writers_max() const override;
 
  private:

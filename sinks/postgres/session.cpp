@@ -128,6 +128,54 @@ void PostgresSession::rollback() noexcept {
   transaction_.reset();
 }
 
+// PostgreSQL wants the name only at the end.
+void PostgresSession::begin_named(const std::string&) {
+  begin();
+}
+
+void PostgresSession::prepare_transaction(const std::string& name) {
+  try {
+    translated([&] { transaction_->exec("PREPARE TRANSACTION " + transaction_->quote(name)); });
+  } catch (const Error& error) {
+    if (error.fault() != Fault::retryable || !error.code().empty()) throw;
+    throw Error(Fault::in_doubt, "the answer to PREPARE TRANSACTION was lost: " + std::string(error.what()));
+  }
+  // The session has no transaction any more, which libpqxx does not know: its ROLLBACK meets none.
+  rollback();
+}
+
+bool PostgresSession::finish_prepared(const char* verb, const std::string& name) {
+  try {
+    execute(verb + (" PREPARED " + connection_->quote(name)), {});
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != "42704") throw;
+    return false;
+  }
+}
+
+bool PostgresSession::commit_prepared(const std::string& name) {
+  try {
+    return finish_prepared("COMMIT", name);
+  } catch (const Error& error) {
+    if (error.fault() != Fault::retryable || !error.code().empty()) throw;
+    throw Error(Fault::in_doubt, "the answer to COMMIT PREPARED was lost: " + std::string(error.what()));
+  }
+}
+
+bool PostgresSession::rollback_prepared(const std::string& name) {
+  return finish_prepared("ROLLBACK", name);
+}
+
+std::vector<sql::PreparedTransaction> PostgresSession::prepared_transactions() {
+  std::vector<sql::PreparedTransaction> all;
+  for (const auto& row :
+       query("SELECT gid, prepared FROM pg_prepared_xacts WHERE database = current_database() ORDER BY gid", {})) {
+    all.push_back({row[0].value_or(""), row[1].value_or("")});
+  }
+  return all;
+}
+
 pqxx::work& PostgresSession::transaction() {
   return *transaction_;
 }

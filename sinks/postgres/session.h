@@ -31,6 +31,11 @@ class PostgresSession final : public sql::Session {
   std::vector<sql::Row> query(const std::string& sql, std::span<const Value> arguments) override;
   using sql::Session::execute;
   using sql::Session::query;
+  void begin_named(const std::string& name) override;
+  void prepare_transaction(const std::string& name) override;
+  bool commit_prepared(const std::string& name) override;
+  bool rollback_prepared(const std::string& name) override;
+  std::vector<sql::PreparedTransaction> prepared_transactions() override;
   void interrupt() noexcept override;
   std::string id() const override { return id_; }
   bool end_session(const std::string& id) override;
@@ -41,6 +46,7 @@ class PostgresSession final : public sql::Session {
 
  private:
   pqxx::result run(const std::string& sql, std::span<const Value> arguments);
+  bool finish_prepared(const char* verb, const std::string& name);
 
   std::unique_ptr<pqxx::connection> connection_;
   std::unique_ptr<pqxx::work> transaction_;

@@ -100,6 +100,11 @@ class Database {
   // Traps of the server, and of the subject's table where it names one. Changes nothing.
   virtual Findings inspect(Session&, const InspectionSubject&) { return {}; }
 
+  // Why transactions cannot be prepared on this server, with the next step; empty: they can.
+  virtual std::string two_phase_obstacle(Session& session);
+  // In front of the names of a job's prepared transactions, none of which is another job's or sink's.
+  virtual std::string transaction_prefix(const std::string& job, const std::string& sink) const;
+
   // How many tasks may hold transactions at once; 1 for SQLite.
   virtual std::size_t writers_max() const = 0;
 };

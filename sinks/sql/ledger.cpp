@@ -116,6 +116,14 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
   return claims;
 }
 
+void Ledger::end_owners(Session& session, const std::string& owner, const std::vector<Split>& splits) const {
+  std::set<std::string> left_behind;
+  for (const auto& [split, entry] : read(session, &splits)) {
+    if (entry.owner && *entry.owner != owner) left_behind.insert(Owner::parse(*entry.owner).session);
+  }
+  for (const auto& id : left_behind) session.end_session(id);
+}
+
 void Ledger::add_missing(Session& session, const Positions& starts) const {
   Statement insert = statement();
   insert << "INSERT INTO sluice_ledger (job, sink, topic, ";

@@ -40,6 +40,9 @@ class Ledger {
   Claims take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
                    const TopicIds& topics) const;
 
+  // Ends the sessions of other owners of these splits that did not release them.
+  void end_owners(Session& session, const std::string& owner, const std::vector<Split>& splits) const;
+
   // In the open transaction: the positions are these from now on, whatever they were. Ends the sessions of the owners,
   // and raises the generations, so that a process that runs is fenced.
   void set(Session& session, const Positions& to) const;

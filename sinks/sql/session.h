@@ -13,6 +13,11 @@
 
 namespace sluice::sql {
 
+struct PreparedTransaction {
+  std::string name;
+  std::string prepared_at;  // empty where the server does not say
+};
+
 using Row = std::vector<std::optional<std::string>>;
 
 // Used by one thread at a time. Every verb throws Error with the fault that the driver's code stands for; statements
@@ -32,6 +37,17 @@ class Session {
   virtual std::vector<Row> query(const std::string& sql, std::span<const Value> arguments) = 0;
   std::uint64_t execute(const std::string& sql) { return execute(sql, {}); }
   std::vector<Row> query(const std::string& sql) { return query(sql, {}); }
+
+  // The same in two phases: a transaction with a name ("sluice/.../..."), which outlives its session once it is
+  // prepared. Neither is supported by every database: Database::two_phase_obstacle() tells.
+  virtual void begin_named(const std::string& name);
+  // A lost answer is Error(in_doubt). No transaction is open then.
+  virtual void prepare_transaction(const std::string& name);
+  // Outside of a transaction. False: the server knows no prepared transaction of that name.
+  virtual bool commit_prepared(const std::string& name);
+  virtual bool rollback_prepared(const std::string& name);
+  // All that this session can see, also those of others.
+  virtual std::vector<PreparedTransaction> prepared_transactions();
 
   // From another thread, while a verb waits for the server: it fails as if the connection had broken, and the session
   // is good for nothing any more.

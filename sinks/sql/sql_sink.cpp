@@ -15,6 +15,7 @@ SqlSink::SqlSink(SqlSinkSettings settings, std::unique_ptr<Database> database, L
       ledger_(database_->dialect(), settings_.job, settings_.sink),
       letters_(database_->dialect(), settings_.job, settings_.sink),
       known_tables_(database_->dialect(), settings_.job, settings_.sink),
+      epochs_(database_->dialect(), settings_.job, settings_.sink),
       log_(std::move(log)) {}
 
 SqlSink::~SqlSink() = default;
@@ -153,12 +154,48 @@ std::unique_ptr<SinkWriter> SqlSink::open_writer(std::size_t) {
   return make_writer();
 }
 
-std::unique_ptr<SqlWriter> SqlSink::make_writer() {
+void SqlSink::require_two_phase() {
+  with_control([&](Session& session) {
+    if (const auto obstacle = database_->two_phase_obstacle(session); !obstacle.empty()) {
+      throw Error(Fault::fatal, obstacle);
+    }
+  });
+}
+
+std::unique_ptr<TwoPhaseWriter> SqlSink::open_two_phase_writer(std::size_t task, Generation generation) {
+  return make_writer(Branching{prefix(), TransactionName{task, generation, 0}, &transactions_, &epochs_});
+}
+
+std::vector<SqlSink::Prepared> SqlSink::prepared() {
+  return with_control([&](Session& session) {
+    std::vector<Prepared> all;
+    for (auto& found : session.prepared_transactions()) {
+      if (const auto name = TransactionName::parse(prefix(), found.name)) all.push_back({std::move(found), *name});
+    }
+    return all;
+  });
+}
+
+bool SqlSink::finish_prepared(const std::string& transaction, bool commit) {
+  if (!TransactionName::parse(prefix(), transaction)) {
+    throw Error(Fault::fatal, transaction + " is no transaction of this job: theirs begin with " + prefix());
+  }
+  return with_control([&](Session& session) {
+    return commit ? session.commit_prepared(transaction) : session.rollback_prepared(transaction);
+  });
+}
+
+bool SqlSink::was_committed(const std::string& transaction) {
+  return with_control([&](Session& session) { return epochs_.holds(session, transaction); });
+}
+
+std::unique_ptr<SqlWriter> SqlSink::make_writer(std::optional<Branching> branching) {
   const auto plan_of = [this](const std::string& topic) -> const LoadPlan& {
     const std::scoped_lock lock(mutex_);
     return bound_.at(topic).plan;
   };
-  return std::make_unique<SqlWriter>(*database_, ledger_, letters_, plan_of, settings_.calls, log_);
+  return std::make_unique<SqlWriter>(*database_, ledger_, letters_, plan_of, settings_.calls, log_,
+                                     std::move(branching));
 }
 
 Positions SqlSink::positions() {

@@ -2,15 +2,18 @@
 // rules.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/api/decoder.h"
 #include "core/api/log.h"
-#include "core/api/sink.h"
+#include "core/api/two_phase.h"
 #include "sinks/sql/binding.h"
 #include "sinks/sql/call_watch.h"
 #include "sinks/sql/database.h"
@@ -18,6 +21,8 @@
 #include "sinks/sql/known_tables.h"
 #include "sinks/sql/ledger.h"
 #include "sinks/sql/letter_retry.h"
+#include "sinks/sql/sql_writer.h"
+#include "sinks/sql/two_phase.h"
 
 namespace sluice::sql {
 
@@ -32,7 +37,7 @@ struct SqlSinkSettings {
   bool accept_lost_records = false;  // go on where a table is not the one that was written to
 };
 
-class SqlSink final : public Sink {
+class SqlSink final : public TwoPhaseSink {
  public:
   SqlSink(SqlSinkSettings settings, std::unique_ptr<Database> database, Log log);
   ~SqlSink() override;
@@ -41,6 +46,8 @@ class SqlSink final : public Sink {
   RowShape bind(const std::string& topic, const std::function<std::vector<Field>()>& infer) override;
   std::unique_ptr<SinkWriter> open_writer(std::size_t task) override;
   Positions positions() override;
+  void require_two_phase() override;
+  std::unique_ptr<TwoPhaseWriter> open_two_phase_writer(std::size_t task, Generation generation) override;
 
   // For `status`: everything the ledger says of the job.
   std::map<Split, LedgerEntry> ledger();
@@ -49,6 +56,15 @@ class SqlSink final : public Sink {
   void set_positions(const Positions& to);
   // For `migrate`: names of the migrations that were applied, or that would be.
   std::vector<std::string> migrate(bool apply);
+  // For `recover`: what this job has left prepared, and whether it was committed all the same; and the ends of it.
+  // False: there is no such transaction any more. A name of another job or application throws fatal.
+  struct Prepared {
+    PreparedTransaction transaction;
+    TransactionName name;
+  };
+  std::vector<Prepared> prepared();
+  bool finish_prepared(const std::string& transaction, bool commit);
+  bool was_committed(const std::string& transaction);
   // For `dead-letters`: the first ones behind `after`, in the order of their records; how many there are in all.
   std::vector<StoredLetter> letters(std::size_t count, const DeadLetter* after = nullptr);
   std::uint64_t letter_count();
@@ -68,7 +84,8 @@ class SqlSink final : public Sink {
   auto with_control(Work work);
   void face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table);
   bool has_rows(Session& session, const Table& table);
-  std::unique_ptr<SqlWriter> make_writer();
+  std::unique_ptr<SqlWriter> make_writer(std::optional<Branching> branching = std::nullopt);
+  std::string prefix() const { return database_->transaction_prefix(settings_.job, settings_.sink); }
   Binding bind_table(Session& session, const std::string& topic, const std::function<std::vector<Field>()>& infer);
 
   SqlSinkSettings settings_;
@@ -76,6 +93,8 @@ class SqlSink final : public Sink {
   Ledger ledger_;
   DeadLetters letters_;
   KnownTables known_tables_;
+  EpochRows epochs_;
+  std::atomic<std::uint64_t> transactions_{0};  // prepared ones that were begun
   Log log_;
 
   std::mutex mutex_;                      // guards what follows

@@ -32,7 +32,7 @@ std::size_t refused_row(const RowLoader& by, const Batch& batch, std::size_t fir
 
 SqlWriter::SqlWriter(Database& database, const Ledger& ledger, const DeadLetters& letters,
                      std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits,
-                     const Log& log)
+                     const Log& log, std::optional<Branching> branching)
     : database_(database),
       ledger_(ledger),
       dead_letters_(letters),
@@ -45,7 +45,8 @@ SqlWriter::SqlWriter(Database& database, const Ledger& ledger, const DeadLetters
                 {{"seconds", std::to_string(waited.count() / 1000)}});
           },
           [this] { session_->interrupt(); }),
-      owner_(Owner::of_this_process(session_->id()).text()) {}
+      owner_(Owner::of_this_process(session_->id()).text()),
+      branching_(std::move(branching)) {}
 
 SqlWriter::~SqlWriter() {
   abort();
@@ -82,7 +83,12 @@ Claims SqlWriter::take_over(const Positions& starts, const Claims& held, const T
 
 void SqlWriter::open_epoch() {
   if (open_) return;
-  session_->begin();
+  if (branching_) {
+    branching_->name.number = ++*branching_->numbers;
+    session_->begin_named(branching_->name.text(branching_->prefix));
+  } else {
+    session_->begin();
+  }
   open_ = true;
   rules_at_once_ = false;
   fault_point("sink.after_begin");
@@ -169,19 +175,85 @@ void SqlWriter::send_letters() {
   letter_bytes_ = 0;
 }
 
+// Up to the ledger, whose move is the last statement.
+void SqlWriter::finish_epoch(const Cut& cut) {
+  open_epoch();  // an epoch of holes only: the ledger moves alone
+  finish_rows();
+  send_letters();
+  if (branching_) {
+    branching_->epochs->put(*session_, branching_->name, branching_->name.text(branching_->prefix));
+  }
+  if (ledger_.move(*session_, cut)) return;
+  abort();
+  throw ledger_.explain_miss(*session_, cut);
+}
+
 void SqlWriter::commit(const Cut& cut) {
+  if (branching_) throw Error(Fault::fatal, "internal: a commit was asked for without a checkpoint");
   watched([&] {
-    open_epoch();  // an epoch of holes only: the ledger moves alone
-    finish_rows();
-    send_letters();
-    if (!ledger_.move(*session_, cut)) {
-      abort();
-      throw ledger_.explain_miss(*session_, cut);
-    }
+    finish_epoch(cut);
     session_->commit();
   });
   open_ = false;
   fault_point("sink.after_commit");
+}
+
+std::string SqlWriter::precommit(const Cut& cut) {
+  return watched([&] {
+    finish_epoch(cut);
+    const std::string transaction = branching_->name.text(branching_->prefix);
+    fault_point("sink.before_prepare");
+    session_->prepare_transaction(transaction);
+    open_ = false;
+    fault_point("sink.after_prepare");
+    return transaction;
+  });
+}
+
+void SqlWriter::commit_prepared(const std::string& transaction) {
+  watched([&] {
+    fault_point("sink.before_commit_prepared");
+    // Whoever settles meanwhile commits it, too.
+    if (session_->commit_prepared(transaction) || branching_->epochs->holds(*session_, transaction)) return;
+    throw Error(Fault::retryable, "the prepared transaction " + transaction + " in " + database_.name() +
+                                      " is gone: somebody has rolled it back by hand. Its records come again");
+  });
+  fault_point("sink.after_commit");
+}
+
+std::set<std::string> SqlWriter::settle(const std::set<std::string>& decided, const std::vector<Split>& splits) {
+  return watched([&] {
+    ledger_.end_owners(*session_, owner_, splits);
+    std::set<std::string> missing = decided;
+    const auto settle_each = [&](const auto& finish) {
+      for (const auto& found : session_->prepared_transactions()) {
+        const auto name = TransactionName::parse(branching_->prefix, found.name);
+        if (!name) continue;  // of another application, job or sink
+        missing.erase(found.name);
+        if (name->generation > branching_->name.generation) {
+          throw Error(Fault::fenced,
+                      "transaction " + found.name + " is prepared in " + database_.name() +
+                          " by a newer process than this one, or \"checkpoint.directory\" is not the one "
+                          "that this job used before: stop the other process, or name that directory. "
+                          "Where it is lost: `sluice recover --rollback` that transaction");
+        }
+        const auto what =
+            settlement(*name, decided.contains(found.name), branching_->name.task, branching_->name.generation);
+        if (what != Settlement::leave) finish(found.name, what == Settlement::commit);
+      }
+    };
+    settle_each([&](const std::string& transaction, bool commit) {
+      commit ? session_->commit_prepared(transaction) : session_->rollback_prepared(transaction);
+      watch_.touch();
+    });
+    // Until the server has noticed the end of the session that prepared it, it may let nobody else near.
+    settle_each([&](const std::string& transaction, bool) {
+      throw Error(Fault::retryable, "the prepared transaction " + transaction + " in " + database_.name() +
+                                        " is still held by the session that prepared it");
+    });
+    std::erase_if(missing, [&](const std::string& id) { return branching_->epochs->holds(*session_, id); });
+    return missing;
+  });
 }
 
 std::vector<StoredLetter> SqlWriter::letters(std::size_t count, const DeadLetter* after) {

@@ -2,28 +2,42 @@
 // transaction per epoch, the ledger moves by compare-and-set as its last statement, then COMMIT.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/api/log.h"
-#include "core/api/sink.h"
+#include "core/api/two_phase.h"
 #include "sinks/sql/call_watch.h"
 #include "sinks/sql/database.h"
 #include "sinks/sql/dead_letters.h"
 #include "sinks/sql/ledger.h"
 #include "sinks/sql/table.h"
+#include "sinks/sql/two_phase.h"
 
 namespace sluice::sql {
 
-class SqlWriter final : public SinkWriter {
+// How a writer's transactions are called when they are prepared. Borrows what it points to.
+struct Branching {
+  std::string prefix;
+  TransactionName name;                           // of the last one
+  std::atomic<std::uint64_t>* numbers = nullptr;  // the process's own count
+  const EpochRows* epochs = nullptr;
+};
+
+class SqlWriter final : public TwoPhaseWriter {
  public:
   // All of it is borrowed and outlives the writer; `plan_of` yields the plan of a topic that was bound.
   SqlWriter(Database& database, const Ledger& ledger, const DeadLetters& letters,
-            std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits, const Log& log);
+            std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits, const Log& log,
+            std::optional<Branching> branching = std::nullopt);
   ~SqlWriter() override;
 
   std::map<Split, Known> known(const std::vector<Split>& splits) override;
@@ -33,6 +47,10 @@ class SqlWriter final : public SinkWriter {
   void commit(const Cut& cut) override;
   void abort() noexcept override;
   void release(const Claims& claims) override;
+
+  std::set<std::string> settle(const std::set<std::string>& decided, const std::vector<Split>& splits) override;
+  std::string precommit(const Cut& cut) override;
+  void commit_prepared(const std::string& transaction) override;
 
   // For the retry of dead letters, which moves no ledger. Outside of a transaction.
   std::vector<StoredLetter> letters(std::size_t count, const DeadLetter* after);
@@ -49,6 +67,7 @@ class SqlWriter final : public SinkWriter {
                       std::vector<Reject>& rejects);
   void check_rules_at_once();
   void finish_rows();
+  void finish_epoch(const Cut& cut);
   void send_letters();
 
   Database& database_;
@@ -58,6 +77,7 @@ class SqlWriter final : public SinkWriter {
   std::unique_ptr<Session> session_;
   CallWatch watch_;  // behind the session, which it interrupts
   std::string owner_;
+  std::optional<Branching> branching_;                         // nothing: one phase
   std::map<std::string, std::unique_ptr<RowLoader>> loaders_;  // by topic; they borrow the session
   RowLoader* streaming_ = nullptr;                             // the one whose stream is open: a session has but one
   std::vector<DeadLetter> letters_;                            // not sent yet

@@ -1,0 +1,218 @@
+#include "core/runtime/group_writer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/api/source.h"
+#include "core/model/error.h"
+#include "core/model/fault_point.h"
+#include "core/protocol/decided.h"
+
+namespace sluice {
+
+namespace {
+
+Generation sum(Generation a, Generation b) {
+  return Generation{number(a) + number(b)};
+}
+
+}  // namespace
+
+GroupWriter::GroupWriter(std::vector<Member> members, std::vector<Claims>& claims,
+                         std::function<std::vector<std::size_t>(const std::string& topic)> widths_of,
+                         CheckpointStore* store, std::size_t task, Log log)
+    : members_(std::move(members)),
+      claims_(claims),
+      widths_of_(std::move(widths_of)),
+      store_(store),
+      task_(task),
+      log_(std::move(log)) {}
+
+std::vector<Split> GroupWriter::taken_by(std::size_t member, const std::vector<Split>& splits) const {
+  std::vector<Split> taken;
+  for (const Split& split : splits) {
+    if (members_[member].about->takes(split.topic)) taken.push_back(split);
+  }
+  return taken;
+}
+
+// A split that one of its sinks does not know is not known: that sink begins where the job says.
+std::map<Split, Known> GroupWriter::known(const std::vector<Split>& splits) {
+  std::map<Split, Known> all;
+  std::set<Split> unknown;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto taken = taken_by(i, splits);
+    if (taken.empty()) continue;
+    const auto of_member = members_[i].writer->known(taken);
+    for (const Split& split : taken) {
+      const auto found = of_member.find(split);
+      if (found == of_member.end()) {
+        unknown.insert(split);
+        continue;
+      }
+      const auto [one, added] = all.emplace(split, found->second);
+      if (added) continue;
+      one->second.position = std::min(one->second.position, found->second.position);
+      one->second.generation = sum(one->second.generation, found->second.generation);
+      one->second.moved_by_hand = one->second.moved_by_hand || found->second.moved_by_hand;
+    }
+  }
+  for (const Split& split : unknown) all.erase(split);
+  return all;
+}
+
+// What the checkpoints have decided is committed, and the rest of what this job has left is rolled back, before any
+// position is read.
+void GroupWriter::settle(const std::vector<Split>& splits) {
+  const auto newest = store_->newest();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    std::set<std::string> decided;
+    for (const auto& [task, checkpoint] : newest) {
+      for (const Committable& one : checkpoint.committables) {
+        if (one.sink == members_[i].about->name) decided.insert(one.transaction);
+      }
+    }
+    for (const std::string& missing : members_[i].two_phase->settle(decided, taken_by(i, splits))) {
+      log_(LogLevel::warning,
+           "a transaction that a checkpoint had decided was rolled back by somebody; its records are read and written "
+           "again",
+           {{"sink", members_[i].about->name}, {"transaction", missing}});
+    }
+  }
+}
+
+Claims GroupWriter::take_over(const Positions& starts, const Claims& held, const TopicIds& topics) {
+  std::vector<Split> splits;
+  for (const auto& [split, start] : starts) splits.push_back(split);
+  if (store_ != nullptr) settle(splits);
+  Claims all;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Positions own_starts;
+    Claims own_held;
+    for (const Split& split : taken_by(i, splits)) {
+      own_starts.emplace(split, starts.at(split));
+      const auto before = claims_[i].find(split);
+      if (held.contains(split) && before != claims_[i].end()) own_held.insert(*before);
+    }
+    for (const auto& [split, claim] : members_[i].writer->take_over(own_starts, own_held, topics)) {
+      claims_[i].insert_or_assign(split, claim);
+      const auto [found, added] = all.emplace(split, claim);
+      if (added) continue;
+      found->second.position = std::min(found->second.position, claim.position);
+      found->second.generation = sum(found->second.generation, claim.generation);
+      found->second.epoch = std::max(found->second.epoch, claim.epoch);
+    }
+  }
+  for (const Split& split : splits) {
+    if (all.contains(split)) continue;
+    throw Error(Fault::fatal, "topic " + split.topic +
+                                  " goes to no sink of this job: name it in the \"topics\" of one, or take it out of "
+                                  "the source");
+  }
+  return all;
+}
+
+void GroupWriter::write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) {
+  auto found = widths_.find(topic);
+  if (found == widths_.end()) found = widths_.emplace(topic, widths_of_(topic)).first;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::size_t cells = found->second[i];
+    if (members_[i].about->takes(topic)) write_to(i, topic, batch, first, cells, mode, rejects);
+    first += cells;
+  }
+}
+
+void GroupWriter::write_to(std::size_t member, const std::string& topic, const Batch& batch, std::size_t first_cell,
+                           std::size_t cells, WriteMode mode, std::vector<Reject>& rejects) {
+  SinkWriter& writer = *members_[member].writer;
+  if (members_.size() == 1) return writer.write(topic, batch, mode, rejects);
+  Batch own(cells);
+  for (std::size_t row = 0; row < batch.rows(); ++row) {
+    const Origin origin = batch.origin(row);
+    const auto claim = claims_[member].find(names_->split(origin.split));
+    if (claim != claims_[member].end() && origin.offset < claim->second.position) continue;  // it has that one
+    const auto all = batch.row(row).subspan(first_cell, cells);
+    std::copy(all.begin(), all.end(), own.append(batch.kind(row), origin).begin());
+  }
+  if (!own.empty()) writer.write(topic, own, mode, rejects);
+}
+
+void GroupWriter::set_aside(std::span<const DeadLetter> letters) {
+  if (letters.empty()) return;
+  if (members_.size() > 1) throw Error(Fault::fatal, "internal: dead letters of several sinks");
+  members_.front().writer->set_aside(letters);
+}
+
+Cut GroupWriter::cut_of(std::size_t member, const Cut& cut) const {
+  Cut own;
+  own.epoch = cut.epoch;
+  for (const Move& move : cut.moves) {
+    const auto claim = claims_[member].find(move.split);
+    if (claim == claims_[member].end() || !members_[member].about->takes(move.split.topic)) continue;
+    // Only a log that has lost its end moves a position back, and then every sink's.
+    const bool back = move.to < move.from;
+    if (!back && move.to <= claim->second.position) continue;
+    own.moves.push_back({move.split, claim->second.generation, claim->second.position, move.to});
+  }
+  return own;
+}
+
+void GroupWriter::moved(std::size_t member, const Cut& own) {
+  for (const Move& move : own.moves) {
+    Claim& claim = claims_[member].at(move.split);
+    claim.position = move.to;
+    claim.epoch = own.epoch;
+  }
+}
+
+void GroupWriter::commit(const Cut& cut) {
+  store_ == nullptr ? commit_one_by_one(cut) : commit_together(cut);
+}
+
+void GroupWriter::commit_one_by_one(const Cut& cut) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Cut own = cut_of(i, cut);
+    if (own.moves.empty()) continue;
+    members_[i].writer->commit(own);
+    moved(i, own);
+    fault_point("group.between_commits");
+  }
+}
+
+void GroupWriter::commit_together(const Cut& cut) {
+  Checkpoint checkpoint;
+  checkpoint.epoch = cut.epoch;
+  for (const Move& move : cut.moves) checkpoint.positions.emplace(move.split, move.to);
+  std::vector<std::pair<std::size_t, Cut>> prepared;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Cut own = cut_of(i, cut);
+    if (own.moves.empty()) continue;
+    checkpoint.committables.push_back({members_[i].about->name, members_[i].two_phase->precommit(own)});
+    prepared.emplace_back(i, std::move(own));
+  }
+  const Decided decided = Decided::by(*store_, task_, std::move(checkpoint));
+  for (std::size_t n = 0; n < prepared.size(); ++n) {
+    const auto& [member, own] = prepared[n];
+    members_[member].two_phase->commit_prepared(decided.committables()[n].transaction);
+    moved(member, own);
+    fault_point("group.between_commits");
+  }
+}
+
+void GroupWriter::abort() noexcept {
+  for (const Member& member : members_) member.writer->abort();
+}
+
+void GroupWriter::release(const Claims& claims) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Claims own;
+    for (const auto& [split, claim] : claims) {
+      if (const auto found = claims_[i].find(split); found != claims_[i].end()) own.insert(*found);
+    }
+    if (!own.empty()) members_[i].writer->release(own);
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+// Checkpoints as files of a directory that survives the machine's power: one folder for a job, one file for a task.
+//
+// The folder's name ends in the generation. Raising it renames the folder, so that a process that still believes in the
+// old one finds no place to put its checkpoint: no lock is held that a stopped process could keep.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "core/api/checkpoint.h"
+
+namespace sluice {
+
+class CheckpointDirectory final : public CheckpointStore {
+ public:
+  // `directory` is made when it is missing; on a local file system, or one that all processes of the job share.
+  CheckpointDirectory(std::filesystem::path directory, const std::string& job);
+
+  Generation raise() override;
+  void publish(std::size_t task, const Checkpoint& checkpoint) override;
+  std::map<std::size_t, Checkpoint> newest() const override;
+  std::string name() const override { return directory_.string(); }
+
+ private:
+  std::filesystem::path folder(Generation generation) const;
+  Generation current() const;
+
+  std::filesystem::path directory_;
+  std::string prefix_;       // "<job>.generation-"
+  Generation generation_{};  // of this process; 0: not raised
+};
+
+// The text of a checkpoint, with a checksum. Pure. parse() throws fatal where the text is not one, with `where` in the
+// message.
+std::string checkpoint_text(const Checkpoint& checkpoint);
+Checkpoint parse_checkpoint(const std::string& text, const std::string& where);
+
+}  // namespace sluice
