@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 
+#include "core/runtime/sink_group.h"
 #include "core/runtime/task.h"
 #include "core/testing/conformance_case.h"
 #include "core/testing/fake_format.h"
 #include "core/testing/fake_source.h"
+#include "core/testing/fake_store.h"
 #include "core/testing/faulty_session.h"
 #include "core/testing/manual_clock.h"
 #include "sinks/sql/sql_sink.h"
@@ -25,13 +28,26 @@ constexpr int turns_max = 2'000;
 
 const Log no_log = [](LogLevel, std::string_view, const LogFields&) {};
 
+const std::string copies = "copies";  // where a second sink writes
+
+// Which job is run.
+struct Shape {
+  Keyed keyed = Keyed::no;
+  bool two_phase = false;
+  bool two_sinks = false;
+
+  std::vector<std::string> sinks() const {
+    return two_sinks ? std::vector<std::string>{"main", "second"} : std::vector<std::string>{"main"};
+  }
+};
+
 // One job from the first record to the last, through as many lives of its process as it takes.
 class FailingJob {
  public:
-  FailingJob(SqlUnderTest& sut, std::shared_ptr<FaultPlan> plan, Keyed keyed)
+  FailingJob(SqlUnderTest& sut, std::shared_ptr<FaultPlan> plan, const Shape& shape)
       : sut_(sut),
         plan_(std::move(plan)),
-        keyed_(keyed),
+        shape_(shape),
         source_(FakeSource::Balance::automatic, [this](milliseconds wait) { clock_.advance(wait); }) {
     // Two splits, with holes in the middle and at the end.
     for (std::int64_t i = 0; i < records; ++i) {
@@ -57,12 +73,19 @@ class FailingJob {
 
  private:
   void live() {
-    TestJob job;
-    job.upsert = keyed_ == Keyed::yes;
-    job.key = events_table(keyed_).key;
-    sql::SqlSinkSettings settings = sql_settings(job);
-    settings.topics = {events};
-    sql::SqlSink sink(settings, std::make_unique<FaultyDatabase>(sut_.database(), plan_), no_log);
+    std::vector<std::unique_ptr<sql::SqlSink>> sinks;
+    std::vector<GroupMember> members;
+    for (const std::string& name : shape_.sinks()) {
+      sinks.push_back(make_sink(name));
+      members.push_back({name, sinks.back().get(), {}});
+    }
+    std::atomic<bool> broken{false};
+    FakeStore store(shelf_, [&](const std::string& name, const std::function<void()>& call) {
+      plan_->run(name, nullptr, broken, call);
+      broken = false;  // the next call opens the files anew
+    });
+    SinkGroup group(members, shape_.two_phase ? &store : nullptr, no_log);
+    Sink& sink = shape_.two_phase || shape_.two_sinks ? static_cast<Sink&>(group) : *sinks.front();
     if (!prepare(sink)) return;
     TaskProgress progress;
     TaskSettings task_settings;
@@ -82,7 +105,18 @@ class FailingJob {
     }
   }
 
-  bool prepare(sql::SqlSink& sink) {
+  std::unique_ptr<sql::SqlSink> make_sink(const std::string& name) {
+    TestJob job;
+    job.sink = name;
+    job.upsert = shape_.keyed == Keyed::yes;
+    job.key = events_table(shape_.keyed).key;
+    if (name != TestJob{}.sink) job.table = copies;
+    sql::SqlSinkSettings settings = sql_settings(job);
+    settings.topics = {events};
+    return std::make_unique<sql::SqlSink>(settings, std::make_unique<FaultyDatabase>(sut_.database(), plan_), no_log);
+  }
+
+  bool prepare(Sink& sink) {
     for (int attempt = 0; attempt < 3; ++attempt) {
       const auto error = error_of([&] { sink.prepare(true); });
       if (!error) return true;
@@ -97,30 +131,50 @@ class FailingJob {
 
   SqlUnderTest& sut_;
   std::shared_ptr<FaultPlan> plan_;
-  Keyed keyed_;
+  Shape shape_;
+  FakeShelf shelf_;
   ManualClock clock_;
   FakeSource source_;
   FakeFormat format_;
   bool done_ = false;
 };
 
+TestTable copies_table(Keyed keyed) {
+  TestTable table = events_table(keyed);
+  table.name = copies;
+  return table;
+}
+
+std::multiset<std::int64_t> copied_ids(SqlUnderTest& sut, Keyed keyed) {
+  std::multiset<std::int64_t> found;
+  for (const auto& row : sut.rows(copies_table(keyed))) found.insert(std::stoll(row.front().value()));
+  return found;
+}
+
 // True: the fault fired, so that a later one may as well.
-bool run_once(SqlUnderTest& sut, std::uint64_t call, FaultKind kind, Keyed keyed) {
+bool run_once(SqlUnderTest& sut, std::uint64_t call, FaultKind kind, const Shape& shape) {
   sut.clear();
-  sut.create_table(events_table(keyed));
+  sut.create_table(events_table(shape.keyed));
+  if (shape.two_sinks) sut.create_table(copies_table(shape.keyed));
   const auto plan = std::make_shared<FaultPlan>(call, kind, [&](const std::string& id) { sut.end_session(id); });
-  FailingJob job(sut, plan, keyed);
+  FailingJob job(sut, plan, shape);
   job.run();
   SCOPED_TRACE("call " + std::to_string(call) + ": " + plan->failed_call());
-  EXPECT_EQ(visible_ids(sut, keyed), ids(0, 2 * records));
-  EXPECT_EQ(open_again(sut, keyed)->positions(), job.ends());
+  EXPECT_EQ(visible_ids(sut, shape.keyed), ids(0, 2 * records));
+  if (shape.two_sinks) {
+    EXPECT_EQ(copied_ids(sut, shape.keyed), ids(0, 2 * records));
+  }
+  if (shape.two_phase) {
+    EXPECT_EQ(sut.prepared(shape.sinks()), std::vector<std::string>{});
+  }
+  EXPECT_EQ(open_again(sut, shape.keyed)->positions(), job.ends());
   EXPECT_EQ(plan->late_calls(), 0U) << "a session was used after it had failed";
   return plan->fired();
 }
 
-void fail_every_step(SqlUnderTest& sut, FaultKind kind, Keyed keyed) {
+void fail_every_step(SqlUnderTest& sut, FaultKind kind, const Shape& shape) {
   std::uint64_t call = 1;
-  while (run_once(sut, call, kind, keyed)) {
+  while (run_once(sut, call, kind, shape)) {
     ASSERT_FALSE(::testing::Test::HasFailure()) << "at call " << call;
     ASSERT_LT(++call, 1'000U);
   }
@@ -131,9 +185,14 @@ void fail_every_step(SqlUnderTest& sut, FaultKind kind, Keyed keyed) {
 struct FailTest {
   const char* name;
   FaultKind kind;
-  Keyed keyed = Keyed::no;
+  Shape shape = {};
   Needs needs = Needs::nothing;
 };
+
+constexpr Shape upserts{.keyed = Keyed::yes};
+constexpr Shape prepared{.two_phase = true};
+constexpr Shape two_sinks{.two_sinks = true};
+constexpr Shape two_prepared{.two_phase = true, .two_sinks = true};
 
 // Tables without a key would show every row that is written twice.
 constexpr std::array tests{
@@ -141,10 +200,19 @@ constexpr std::array tests{
     FailTest{"LostAnswers", FaultKind::lost_answer},
     FailTest{"DeathsBeforeACall", FaultKind::death_before},
     FailTest{"DeathsAfterACall", FaultKind::death_after},
-    FailTest{"LostRequestsOfUpserts", FaultKind::lost_request, Keyed::yes},
-    FailTest{"LostAnswersOfUpserts", FaultKind::lost_answer, Keyed::yes},
-    FailTest{"SessionsThatTheServerEnds", FaultKind::ended_session, Keyed::no, Needs::ended_sessions},
-    FailTest{"SessionsThatTheServerEndsInUpserts", FaultKind::ended_session, Keyed::yes, Needs::ended_sessions},
+    FailTest{"LostRequestsOfUpserts", FaultKind::lost_request, upserts},
+    FailTest{"LostAnswersOfUpserts", FaultKind::lost_answer, upserts},
+    FailTest{"SessionsThatTheServerEnds", FaultKind::ended_session, {}, Needs::ended_sessions},
+    FailTest{"SessionsThatTheServerEndsInUpserts", FaultKind::ended_session, upserts, Needs::ended_sessions},
+    FailTest{"LostRequestsOfPreparedEpochs", FaultKind::lost_request, prepared},
+    FailTest{"LostAnswersOfPreparedEpochs", FaultKind::lost_answer, prepared},
+    FailTest{"DeathsBeforeACallOfPreparedEpochs", FaultKind::death_before, prepared},
+    FailTest{"DeathsAfterACallOfPreparedEpochs", FaultKind::death_after, prepared},
+    FailTest{"LostAnswersOfTwoSinks", FaultKind::lost_answer, two_sinks, Needs::several_writers},
+    FailTest{"DeathsAfterACallOfTwoSinks", FaultKind::death_after, two_sinks, Needs::several_writers},
+    FailTest{"LostAnswersOfTwoPreparedSinks", FaultKind::lost_answer, two_prepared},
+    FailTest{"DeathsBeforeACallOfTwoPreparedSinks", FaultKind::death_before, two_prepared},
+    FailTest{"DeathsAfterACallOfTwoPreparedSinks", FaultKind::death_after, two_prepared},
 };
 
 class FailBody : public ::testing::Test {
@@ -157,7 +225,7 @@ class FailBody : public ::testing::Test {
       GTEST_SKIP() << maker_.missing;
     }
     const auto sut = maker_.make();
-    fail_every_step(*sut, test_.kind, test_.keyed);
+    fail_every_step(*sut, test_.kind, test_.shape);
   }
 
  private:
@@ -170,6 +238,8 @@ class FailBody : public ::testing::Test {
 bool add_fail_every_step(const std::string& name, const SqlMaker& maker) {
   for (const FailTest& test : tests) {
     if (test.needs == Needs::ended_sessions && !maker.capabilities.ends_sessions) continue;
+    if (test.needs == Needs::several_writers && !maker.capabilities.several_writers) continue;
+    if (test.shape.two_phase && !maker.capabilities.two_phase) continue;
     ::testing::RegisterTest(("FailEveryStep/" + name).c_str(), test.name, nullptr, nullptr, __FILE__, __LINE__,
                             [&test, maker]() -> ::testing::Test* { return new FailBody(test, maker); });
   }

@@ -12,6 +12,7 @@ namespace sluice::testing {
 
 struct SinkCapabilities {
   bool several_writers = true;  // may two writers have epochs open at once?
+  bool two_phase = false;       // can its server prepare transactions?
   bool ends_sessions = true;    // does take_over() end the session of an owner that did not release?
 };
 

@@ -56,6 +56,16 @@ void SqlUnderTest::clear() {
   }
 }
 
+std::vector<std::string> SqlUnderTest::prepared(const std::vector<std::string>& sinks) {
+  std::vector<std::string> names;
+  for (const auto& found : outside().prepared_transactions()) {
+    for (const auto& sink : sinks) {
+      if (found.name.starts_with(own_->transaction_prefix(TestJob{}.job, sink))) names.push_back(found.name);
+    }
+  }
+  return names;
+}
+
 std::vector<DeadLetter> SqlUnderTest::letters() {
   sql::Session& session = outside();
   std::vector<DeadLetter> letters;

@@ -22,6 +22,9 @@ class SqlUnderTest : public SinkUnderTest {
   // A new one each time, all of the same schema, which is empty at first.
   virtual std::unique_ptr<sql::Database> database() = 0;
 
+  // Transactions of TestJob's default job that are prepared, of whatever sink.
+  std::vector<std::string> prepared(const std::vector<std::string>& sinks);
+
   // Drops the recovery tables, so that the next sink begins from nothing.
   void clear();
   // Makes the server end that session and waits until it has.

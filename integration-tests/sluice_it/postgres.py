@@ -62,7 +62,7 @@ class Postgres:
     def url(self, database, user=None):
         return f"postgresql://{user or self.user}:not-a-real-secret@127.0.0.1:{self.port}/{database}"
 
-    def start(self):
+    def start(self, **changes):
         """Starts, or starts again with the same data and port; returns once connections are accepted."""
         settings = {
             "port": self.port,
@@ -73,6 +73,7 @@ class Postgres:
             "synchronous_commit": "on",
             "shared_buffers": "256MB",
             "max_wal_size": "4GB",
+            **changes,
         }
         command = [self.programs / "postgres", "-D", self._data]
         for name, value in settings.items():

@@ -39,6 +39,7 @@ class MysqlUnderTest final : public testing::SqlUnderTest {
 bool add(const TestServer& server, const std::string& name, const std::string& options) {
   const testing::SqlMaker factory{
       .make = [server, options] { return std::make_unique<MysqlUnderTest>(server, options); },
+      .capabilities = {.two_phase = true},
       .missing = server.url.empty() ? server.variable + " names no server" : ""};
   return testing::add_sink_conformance(name, {.make = factory.make, .missing = factory.missing}) &&
          testing::add_fail_every_step(name, factory);

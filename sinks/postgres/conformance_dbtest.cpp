@@ -32,8 +32,9 @@ class PostgresUnderTest final : public testing::SqlUnderTest {
 
 const auto make = [] { return std::make_unique<PostgresUnderTest>(); };
 const std::string missing = TestSchema::server_url().empty() ? "SLUICE_TEST_POSTGRES_URL names no server" : "";
-const bool registered = testing::add_sink_conformance("Postgres", {.make = make, .missing = missing}) &&
-                        testing::add_fail_every_step("Postgres", {.make = make, .missing = missing});
+const bool registered =
+    testing::add_sink_conformance("Postgres", {.make = make, .missing = missing}) &&
+    testing::add_fail_every_step("Postgres", {.make = make, .capabilities = {.two_phase = true}, .missing = missing});
 
 }  // namespace
 }  // namespace sluice::postgres

@@ -1,0 +1,326 @@
+"""commit.protocol prepared, and jobs with several sinks, on the real servers: what is decided is committed, what is not
+is rolled back, and nothing that belongs to others is touched."""
+
+import json
+import shutil
+import time
+import unittest
+
+from sluice_it import job, oracle
+from sluice_it.case import Case, MysqlCase, PostgresCase, orders_table, scale, servers
+from sluice_it.postgres import Postgres
+from sluice_it.process import DONE, FAILED, FENCED, KILLED, call
+
+RECORDS = scale("SLUICE_IT_RECORDS", 20000)
+KILLS = scale("SLUICE_IT_KILLS", 6)
+DECIDED = "store.after_publish:kill@2"  # the second epoch is prepared and in the checkpoint, and not committed
+UNDECIDED = "sink.after_prepare:kill@2"
+
+
+class OnePhaseMore:
+    """On each database. A subclass knows how to prepare a transaction of somebody else and how to look."""
+
+    def setUp(self):
+        super().setUp()
+        self.create_topic()
+        self.new_table()
+        self.produce(RECORDS)
+        sink = self.sink(**{"commit.protocol": "prepared"})
+        self.job_file = self.write_job(sink, checkpoint={"max.rows": RECORDS // 8, "directory": "state"})
+
+    def die_at(self, fault):
+        run = self.start("run", self.job_file, "--bounded", fault=fault)
+        self.assertEqual(run.wait(), KILLED, run.output()[-3000:])
+        return run
+
+    def recover(self, *arguments, code=DONE):
+        ended, out, said = call("recover", self.job_file, *arguments, cwd=self.folder)
+        self.assertEqual(ended, code, out + said)
+        self.assertNotIn("WARNING", said)
+        return out if "--json" in arguments else out + said
+
+    def left(self):
+        """The job's prepared transactions: (name, decided)."""
+        return [(one["transaction"], one["decided"]) for one in json.loads(self.recover("--json"))]
+
+    def finish_and_audit(self):
+        run = self.run_bounded(self.job_file)
+        self.assertEqual(self.left(), [])
+        self.assertEqual(self.audit_orders(), RECORDS)
+        return run
+
+    def test_decided_epoch_is_there_once(self):
+        self.die_at(DECIDED)
+        (transaction, decided), = self.left()
+        self.assertTrue(decided)
+        self.assertIn(transaction, self.recover("--list"))
+        status = json.loads(self.call("status", self.job_file, "--json"))
+        self.assertEqual([one["transaction"] for one in status["in_doubt"]], [transaction])
+        self.finish_and_audit()
+
+    def test_orphan_is_swept_by_the_next_start(self):
+        self.die_at(UNDECIDED)
+        (_, decided), = self.left()
+        self.assertFalse(decided)
+        self.finish_and_audit()
+
+    def test_recover_does_not_break_what_a_checkpoint_says(self):
+        self.die_at(DECIDED)
+        (transaction, _), = self.left()
+        self.assertIn("stays as it is", self.recover("--rollback", transaction, code=FAILED))
+        self.recover("--commit", transaction)
+        self.assertIn("before", self.recover("--commit", transaction))
+        self.finish_and_audit()
+
+    def test_recover_rolls_an_orphan_back(self):
+        self.die_at(UNDECIDED)
+        (transaction, _), = self.left()
+        self.assertIn("stays as it is", self.recover("--commit", transaction, code=FAILED))
+        self.recover("--rollback", transaction)
+        self.finish_and_audit()
+
+    def test_decided_transaction_that_was_rolled_back_by_hand(self):
+        """It is noticed, and its records come back: the ledger was in it."""
+        self.die_at(DECIDED)
+        (transaction, _), = self.left()
+        self.roll_back(transaction)
+        run = self.finish_and_audit()
+        self.assertIn("was rolled back by somebody", run.output())
+
+    def test_foreign_transactions_are_not_touched(self):
+        foreign = self.prepare_foreign()
+        self.die_at(UNDECIDED)
+        self.run_bounded(self.job_file)
+        self.assertEqual(self.all_prepared(), foreign)
+        self.forget_foreign(foreign)
+        self.audit_orders()
+
+    def test_killed_at_random_moments(self):
+        for _ in range(KILLS):
+            run = self.start("run", self.job_file, "--bounded")
+            until = time.monotonic() + self.random.uniform(0.1, 1.0)
+            self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
+            run.kill()
+        self.finish_and_audit()
+
+    def test_second_process_fences_the_first(self):
+        first = self.start("run", self.job_file)
+        self.wait_until(lambda: "ledger" in self.tables() and sum(self.positions().values()) > 0, "the first to work")
+        second = self.start("run", self.job_file)
+        with_more = RECORDS
+        self.wait_until(lambda: self.feed_until(lambda: not first.running()), "the first to be fenced", 60)
+        self.assertEqual(first.wait(), FENCED, first.output()[-3000:])
+        self.wait_until(lambda: self.positions() == self.end_offsets(), "the second to go on", 60)
+        self.assertEqual(second.terminate(), DONE, second.output()[-3000:])
+        self.assertGreater(self.audit_orders(), with_more)
+
+    def feed_until(self, condition):
+        self.fed = getattr(self, "fed", RECORDS)
+        self.produce(100, first=self.fed)
+        self.fed += 100
+        return condition()
+
+    def test_lost_checkpoint_directory(self):
+        """Two generations on, the directory is gone, and with it the count: what is prepared seems to be newer."""
+        self.run_bounded(self.write_job(self.sink(**{"commit.protocol": "prepared"}), checkpoint={"directory": "state"}))
+        self.produce(1000, first=RECORDS)
+        self.die_at("store.after_publish:kill@1")
+        (transaction, _), = self.left()
+        shutil.rmtree(self.folder / "state")
+        run = self.start("run", self.job_file, "--bounded")
+        self.assertEqual(run.wait(), FENCED, run.output()[-3000:])
+        self.assertIn("checkpoint.directory", run.output())
+        self.recover("--rollback", transaction)
+        self.run_bounded(self.job_file)
+        self.assertEqual(self.audit_orders(), RECORDS + 1000)
+
+
+class OnPostgres(OnePhaseMore, PostgresCase):
+    def new_table(self):
+        self.sql(orders_table(key=""))
+
+    def tables(self):
+        return ["ledger"] if self.ledger_exists() else []
+
+    def roll_back(self, transaction):
+        self.sql(f"rollback prepared '{transaction}'")
+
+    def all_prepared(self):
+        return self.sql("select gid from pg_prepared_xacts where database = current_database() order by 1")
+
+    def prepare_foreign(self):
+        self.sql("create table foreign_table (n int)")
+        # The last one looks like ours, and is of a sink whose name begins like this one's.
+        names = ["another application", f"sluice/{self.name}/postgres2/0/1/1", f"sluice/{self.name}/postgres/x"]
+        for name in names:
+            self.sql(f"begin; insert into foreign_table values (1); prepare transaction '{name}'")
+        return sorted((name,) for name in names)
+
+    def forget_foreign(self, names):
+        for (name,) in names:
+            self.roll_back(name)
+
+
+class OnMysql(OnePhaseMore, MysqlCase):
+    find_server = staticmethod(lambda: servers.mysql)
+
+    def new_table(self):
+        self.create_orders(key="")
+
+    def tables(self):
+        return ["ledger"] if self.sql("show tables like 'sluice_ledger'") else []
+
+    def roll_back(self, transaction):
+        gtrid, bqual = transaction.rsplit("/", 3)[0], "/".join(transaction.rsplit("/", 3)[1:])
+        self.sql(f"xa rollback '{gtrid}','{bqual}'")
+
+    def all_prepared(self):
+        return sorted((row[3],) for row in self.sql("xa recover"))
+
+    def prepare_foreign(self):
+        self.sql("create table foreign_table (n int)")
+        names = [f"another-{self.random.randrange(1 << 30)}", f"sluice/{self.random.randrange(1 << 30)}"]
+        for name in names:
+            self.sql(f"xa start '{name}'; insert into foreign_table values (1); xa end '{name}'; xa prepare '{name}'")
+        return sorted((name,) for name in names)
+
+    def forget_foreign(self, names):
+        for (name,) in names:
+            self.sql(f"xa rollback '{name}'")
+
+
+class OnMariadb(OnMysql):
+    find_server = staticmethod(lambda: servers.mariadb)
+
+
+class Refusals(PostgresCase):
+    def setUp(self):
+        super().setUp()
+        self.create_topic()
+
+    def test_server_without_prepared_transactions(self):
+        self.server = Postgres().start(max_prepared_transactions=0)  # its default
+        self.addCleanup(self.server.stop)
+        self.server.create_database(self.database)
+        self.sql(orders_table())
+        job_file = self.write_job(self.sink(**{"commit.protocol": "prepared"}))
+        self.assertIn("max_prepared_transactions", self.call("check", job_file, code=4))
+        run = self.run_bounded(job_file, code=FAILED)
+        self.assertIn("max_prepared_transactions", run.output())
+
+
+class RefusalsOfMysql(MysqlCase):
+    find_server = staticmethod(lambda: servers.mysql)
+
+    def test_user_who_may_not_list_what_is_prepared(self):
+        self.create_topic()
+        self.create_orders()
+        self.sql(f"create user if not exists weak@'%' identified by ''; grant all on `{self.database}`.* to weak@'%'")
+        sink = self.sink(**{"commit.protocol": "prepared"})
+        sink["connection.url"] = sink["connection.url"].replace("root@", "weak@")
+        self.assertIn("XA_RECOVER_ADMIN", self.call("check", self.write_job(sink), code=4))
+        self.assertIn("XA_RECOVER_ADMIN", self.run_bounded(self.write_job(sink), code=FAILED).output())
+
+
+class Several(Case):
+    """One job into PostgreSQL, MySQL and MariaDB."""
+
+    def setUp(self):
+        super().setUp()
+        self.create_topic()
+        self.targets = [servers.postgres, servers.mysql, servers.mariadb]
+        self.database = self.name[-60:]
+        for server in self.targets:
+            server.create_database(self.database)
+        self.targets[0].sql(orders_table(key=""), self.database)
+        for server in self.targets[1:]:
+            server.sql(orders_table(key="").replace('"', "`").replace("status text", "status varchar(20)"), self.database)
+
+    def write(self, protocol, **changes):
+        postgres = job.postgres_sink(self.targets[0], self.database)
+        others = [job.mysql_sink(server, self.database) for server in self.targets[1:]]
+        sinks = [
+            {**sink, "name": name, "commit.protocol": protocol, **changes.get(name, {})}
+            for sink, name in zip([postgres, *others], ("one", "two", "three"))
+        ]
+        text = job.kafka_job(self.name[:64], self.kafka, self.topic, None, checkpoint={"max.rows": RECORDS // 8})
+        del text["sink"]
+        return job.write({**text, "sinks": sinks}, self.folder / "job.json")
+
+    def rows(self):
+        yield oracle.postgres_rows(self.targets[0], self.database)
+        for server in self.targets[1:]:
+            yield server.rows("orders", oracle.COLUMNS, self.database)
+
+    def audit(self):
+        expected = list(oracle.topic_rows(self.kafka, self.topic))
+        for rows in self.rows():
+            self.assert_clean(oracle.Audit(expected, rows))
+
+    def kill_at_random(self, job_file):
+        self.produce(RECORDS)
+        for _ in range(KILLS):
+            run = self.start("run", job_file, "--bounded")
+            until = time.monotonic() + self.random.uniform(0.1, 1.5)
+            self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
+            run.kill()
+        self.run_bounded(job_file)
+        self.audit()
+
+    def test_ledger_under_kills(self):
+        self.kill_at_random(self.write("ledger"))
+
+    def test_prepared_under_kills(self):
+        self.kill_at_random(self.write("prepared"))
+
+    def test_killed_between_the_sinks(self):
+        """One is ahead of the others by an epoch; it is not given those records again."""
+        for protocol in ("ledger", "prepared"):
+            with self.subTest(protocol=protocol):
+                job_file = self.write(protocol)
+                self.produce(2000, first=0 if protocol == "ledger" else 2000)
+                run = self.start("run", job_file, "--bounded", fault="group.between_commits:kill@1")
+                self.assertEqual(run.wait(), KILLED, run.output()[-3000:])
+                counts = [len(list(rows)) for rows in self.rows()]
+                self.assertGreater(counts[0], counts[1])
+                self.run_bounded(job_file)
+                self.audit()
+
+    def test_one_sink_is_down(self):
+        """The others wait for it: none runs away by more than an epoch."""
+        job_file = self.write("ledger")
+        self.produce(RECORDS)
+        self.targets[2].stop()
+        run = self.start("run", job_file)
+        self.wait_until(lambda: "cannot start yet" in run.output() or "replayed" in run.output(), "a word of it")
+        self.targets[2].start()
+        self.wait_until(lambda: [len(list(rows)) for rows in self.rows()] == [RECORDS] * 3, "all to have all", 90)
+        self.assertEqual(run.terminate(), DONE, run.output()[-3000:])
+        self.audit()
+
+    def test_topics_are_routed(self):
+        other = f"{self.name}-other"
+        self.kafka.admin.create_topic(other, 1)
+        job_file = self.write("ledger", one={"topics": [self.topic]}, two={"topics": [other]}, three={})
+        text = json.loads(job_file.read_text())
+        text["source"]["topics"] = [self.topic, other]
+        job.write(text, job_file)
+        self.produce(300)
+        self.topic, first = other, self.topic
+        self.produce_lines([json.dumps({"id": 1000 + n, "customer": 1, "amount": 1.00}) for n in range(200)])
+        self.topic = first
+        self.run_bounded(job_file)
+        self.assertEqual([len(list(rows)) for rows in self.rows()], [300, 200, 500])
+
+    def test_check_and_status_name_every_sink(self):
+        job_file = self.write("prepared")
+        told = self.call("check", job_file)
+        for word in ("exactly-once", "PostgreSQL", "MySQL 9", "MariaDB", "show every epoch or will"):
+            self.assertIn(word, told)
+        self.produce(100)
+        self.run_bounded(job_file)
+        self.assertEqual([one["sink"] for one in json.loads(self.call("status", job_file, "--json"))], ["one", "two", "three"])
+
+
+if __name__ == "__main__":
+    unittest.main()
