@@ -43,6 +43,17 @@ CLI::App* add_job_command(CLI::App& app, Arguments& arguments, const std::string
   return command;
 }
 
+void add_recover(CLI::App& app, Arguments& arguments, std::function<int(const Log&)>& command) {
+  auto* const recover =
+      add_job_command(app, arguments, "recover", "prepared transactions of the job, each with its proof");
+  recover->add_flag("--list", arguments.list, "show them (the default)");
+  auto* const commit = recover->add_option("--commit", arguments.recover.commit, "commit this one by hand");
+  recover->add_option("--rollback", arguments.recover.rollback, "roll this one back by hand")->excludes(commit);
+  recover->add_flag("--json", arguments.recover.json, "for machines");
+  recover->callback(
+      [&] { command = [&](const Log& log) { return recover_command(arguments.job, arguments.recover, log); }; });
+}
+
 // Runs what the command line asks for.
 int dispatch(int argc, char** argv) {
   Arguments arguments;
@@ -88,14 +99,7 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::IsMember({"earliest", "latest"}));
   offsets->callback(
       [&] { command = [&](const Log& log) { return offsets_command(arguments.job, arguments.offsets, log); }; });
-  auto* const recover =
-      add_job_command(app, arguments, "recover", "prepared transactions of the job, each with its proof");
-  recover->add_flag("--list", arguments.list, "show them (the default)");
-  auto* const commit = recover->add_option("--commit", arguments.recover.commit, "commit this one by hand");
-  recover->add_option("--rollback", arguments.recover.rollback, "roll this one back by hand")->excludes(commit);
-  recover->add_flag("--json", arguments.recover.json, "for machines");
-  recover->callback(
-      [&] { command = [&](const Log& log) { return recover_command(arguments.job, arguments.recover, log); }; });
+  add_recover(app, arguments, command);
   auto* const demo =
       app.add_subcommand("demo", "the main job without any server: kills its worker again and again, then audits");
   demo->add_option("--records", arguments.demo.records, "how many records")->check(CLI::Range(1000, 150'000));

@@ -93,7 +93,7 @@ std::unique_ptr<sql::Database> make_database(const format::Job& job, const forma
   }
   postgres::PostgresConfig config;
   config.connection_url = sink.connection_url;
-  config.application_name = "sluice-" + job.name;
+  config.application_name = ("sluice-" + job.name).substr(0, 63);  // more the server would cut, and say so
   config.statement_timeout = longest_epoch(job);
   return std::make_unique<postgres::PostgresDatabase>(std::move(config));
 }

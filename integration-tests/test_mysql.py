@@ -1,7 +1,9 @@
 """The same promises with MySQL and MariaDB as the target, on the real servers."""
 
+import json
 import time
 import unittest
+from pathlib import Path
 
 from sluice_it import job, oracle
 from sluice_it.case import MysqlCase, scale, servers
@@ -131,6 +133,32 @@ class OnBoth:
         self.sql("create table orders (id bigint) engine = MyISAM")
         run = self.run_bounded(self.write_job(self.sink()), code=FAILED)
         self.assertIn("ENGINE = InnoDB", run.output())
+
+    def test_example_that_fails_on_purpose(self):
+        example = Path(__file__).parent.parent / "examples" / "kafka-to-mysql"
+        self.server.run_script(example / "t_test.sql", self.database)
+        self.topic = f"{self.name}-numbers"
+        self.create_topic(1)
+        self.produce_lines((example / "numbers.txt").read_text().splitlines())
+        options = {
+            "name": self.name[:64],
+            "source.bootstrap.servers": self.kafka.address,
+            "source.topics": json.dumps([self.topic]),
+            "sink.type": self.server.scheme,
+            "sink.connection.url": self.server.url(self.database),
+            "restart.delay": "100ms",
+        }
+        command = ["run", example / "job.json", "--bounded"]
+        command += [word for key, value in options.items() for word in ("--set", f"{key}={value}")]
+        values = "select value from t_test order by value"
+        run = self.start(*command, env={"MYSQL_PWD": ""})
+        self.assertEqual(run.wait(60), FAILED, run.output()[-3000:])
+        self.assertEqual(run.output().count("will be replayed"), 3, run.output()[-3000:])
+        self.assertEqual(self.sql(values), [(str(value),) for value in range(1, 15)])
+        self.sql("drop trigger fails_on_purpose")
+        run = self.start(*command, env={"MYSQL_PWD": ""})
+        self.assertEqual(run.wait(60), 0, run.output()[-3000:])
+        self.assertEqual(self.sql(values), [(str(value),) for value in range(1, 31)])
 
     def test_check(self):
         self.create_orders()

@@ -125,6 +125,19 @@ TEST_F(JobChecks, SinksAreOneOrTheOther) {
   EXPECT_EQ(read(start + R"(, "sinks": [)" + one + "]}").sinks.at(0).name, "sqlite");
 }
 
+TEST_F(JobChecks, WhatSeveralSinksMustSayTogether) {
+  const auto with = [](const std::string& first, const std::string& second, const std::string& top = {}) {
+    return R"({"name": "a", "source": {"type": "kafka", "bootstrap.servers": "h:1", "topics": ["orders", "bills"]}, "sinks": [)"
+           R"({"type": "sqlite", "name": "one", "connection.url": "sqlite:a")" +
+           first + R"(}, {"type": "sqlite", "name": "two", "connection.url": "sqlite:b")" + second + "}]" + top + "}";
+  };
+  EXPECT_EQ(read(with("", "")).sinks.size(), 2U);
+  EXPECT_EQ(read(with(R"(, "topics": ["bills"])", "")).sinks.at(0).topics, (std::vector<std::string>{"bills"}));
+  expect_problem(with(R"(, "topics": ["bill"])", ""), "\"bill\" in the sink one, which the source does not read");
+  expect_problem(with(R"(, "commit.protocol": "prepared")", ""), "different values of \"commit.protocol\"");
+  expect_problem(with("", "", R"(, "errors": {"tolerance": "all"})"), "tolerates bad records");
+}
+
 }  // namespace
 
 }  // namespace sluice::format

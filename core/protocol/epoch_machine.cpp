@@ -134,6 +134,11 @@ void EpochMachine::rolled_back() {
   state_ = State::idle;
 }
 
+std::size_t EpochMachine::rows_left(std::size_t at_most) const {
+  if (rows_ >= limits_.rows_max) return 1;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(at_most, limits_.rows_max - rows_));
+}
+
 bool EpochMachine::at_bounds() const {
   return std::all_of(owned_.begin(), owned_.end(), [](const auto& entry) { return entry.second.at_bound(); });
 }

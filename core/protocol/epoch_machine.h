@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -102,6 +103,8 @@ class EpochMachine {
   // The number that the open epoch will have.
   Epoch next_epoch() const { return sluice::next(last_epoch_); }
   std::uint64_t rows() const { return rows_; }
+  // How many more the open epoch takes, at most `at_most`, at least one.
+  std::size_t rows_left(std::size_t at_most) const;
   std::uint64_t bytes() const { return bytes_; }
   // Every owned split has come to its bound.
   bool at_bounds() const;

@@ -70,6 +70,16 @@ class EpochMachineTest : public testing::Test {
   EpochMachine machine;
 };
 
+TEST_F(EpochMachineTest, TakesNoMoreRowsThanItsBound) {
+  machine.own({{first, claim(10)}});
+  EXPECT_EQ(machine.rows_left(1000), 100U);
+  EXPECT_EQ(machine.rows_left(7), 7U);
+  open_epoch(machine, at(milliseconds(0)), 98);
+  EXPECT_EQ(machine.rows_left(1000), 2U);
+  open_epoch(machine, at(milliseconds(0)), 5);
+  EXPECT_EQ(machine.rows_left(1000), 1U) << "a reader is asked for at least one";
+}
+
 TEST_F(EpochMachineTest, FindsOnlyWhatIsOwned) {
   machine.own({{first, claim(10)}, {second, claim(20)}});
   EXPECT_NE(machine.find(first), nullptr);

@@ -111,7 +111,8 @@ void Task::turn(Wish wish) {
   const auto wait = wish == Wish::finish
                         ? milliseconds(0)
                         : machine_.patience(parts_.clock.now(), drained_ ? drained_wait_max : wait_max);
-  std::visit([this](const auto& event) { handle(event); }, reader_->poll(settings_.batch_rows_max, wait));
+  std::visit([this](const auto& event) { handle(event); },
+             reader_->poll(machine_.rows_left(settings_.batch_rows_max), wait));
   if (machine_.open() && (wish == Wish::finish || machine_.due(parts_.clock.now(), reader_->caught_up())))
     commit_epoch();
   drained_ = settings_.ends && !machine_.open() && machine_.at_bounds();

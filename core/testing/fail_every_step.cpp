@@ -79,10 +79,9 @@ class FailingJob {
       sinks.push_back(make_sink(name));
       members.push_back({name, sinks.back().get(), {}});
     }
-    std::atomic<bool> broken{false};
     FakeStore store(shelf_, [&](const std::string& name, const std::function<void()>& call) {
+      std::atomic<bool> broken{false};  // each call opens its files anew
       plan_->run(name, nullptr, broken, call);
-      broken = false;  // the next call opens the files anew
     });
     SinkGroup group(members, shape_.two_phase ? &store : nullptr, no_log);
     Sink& sink = shape_.two_phase || shape_.two_sinks ? static_cast<Sink&>(group) : *sinks.front();

@@ -89,6 +89,10 @@ class _Server:
             rows.append(tuple(None if cell == NULL else cell for cell in line.split(FIELD)))
         return rows
 
+    def run_script(self, path, database):
+        """A file for the client, DELIMITER and all."""
+        self._run_client(path.read_text(encoding="utf-8"), database)
+
     def _run_client(self, statement, database, *options):
         client = shutil.which("mariadb") or shutil.which("mysql")
         if client is None:
