@@ -32,6 +32,7 @@ int dead_letters_command(const JobArguments& job, const DeadLettersArguments& wh
 struct OffsetsArguments {
   std::vector<std::string> set;  // topic:partition=offset; found among the overrides
   std::string reset;             // earliest, latest, or nothing
+  std::string sink;              // of several the one to move
 };
 int offsets_command(const JobArguments& job, OffsetsArguments what, const Log& log);
 

@@ -97,6 +97,7 @@ int dispatch(int argc, char** argv) {
   offsets->footer("--set TOPIC:PARTITION=OFFSET, which may be given several times, moves the position of one split.");
   offsets->add_option("--reset", arguments.offsets.reset, "move every split")
       ->check(CLI::IsMember({"earliest", "latest"}));
+  offsets->add_option("--sink", arguments.offsets.sink, "which of several sinks to move, by its name");
   offsets->callback(
       [&] { command = [&](const Log& log) { return offsets_command(arguments.job, arguments.offsets, log); }; });
   add_recover(app, arguments, command);

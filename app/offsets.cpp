@@ -105,7 +105,15 @@ int offsets_command(const JobArguments& arguments, OffsetsArguments what, const 
   const Positions begins = wiring.source->begin_positions();
   const Positions ends = wiring.source->end_positions();
   const Positions to = wanted(what, begins, ends);
+  const auto is_meant = [&](const WiredSink& wired) { return what.sink.empty() || wired.name == what.sink; };
+  if (std::none_of(wiring.sinks.begin(), wiring.sinks.end(), is_meant)) {
+    refuse("--sink " + what.sink + " is no sink of this job");
+  }
+  if (!to.empty() && wiring.sinks.size() > 1 && what.sink.empty()) {
+    refuse("this job has several sinks, each with positions of its own: say with --sink NAME which one to move");
+  }
   for (const auto& wired : wiring.sinks) {
+    if (!is_meant(wired)) continue;
     if (wiring.sinks.size() > 1) std::printf("sink %s\n", wired.name.c_str());
     to.empty() ? print(wired.sink->ledger(), begins, ends) : move(wired, to);
   }

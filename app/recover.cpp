@@ -28,18 +28,19 @@ std::string proof(const Found& found) {
                        : "no checkpoint holds it: the next start rolls it back";
 }
 
+// The transactions first: one that is published meanwhile is seen as decided then.
 std::vector<Found> find_all(const Wiring& wiring) {
+  std::vector<Found> all;
+  for (const auto& wired : wiring.sinks) {
+    for (const auto& one : wired.sink->prepared()) {
+      all.push_back({wired.name, one.transaction.name, one.transaction.prepared_at});
+    }
+  }
   std::set<std::string> decided;
   for (const auto& [task, checkpoint] : wiring.store->newest()) {
     for (const Committable& one : checkpoint.committables) decided.insert(one.transaction);
   }
-  std::vector<Found> all;
-  for (const auto& wired : wiring.sinks) {
-    for (const auto& one : wired.sink->prepared()) {
-      all.push_back(
-          {wired.name, one.transaction.name, one.transaction.prepared_at, decided.contains(one.transaction.name)});
-    }
-  }
+  for (Found& found : all) found.decided = decided.contains(found.transaction);
   return all;
 }
 
@@ -65,6 +66,8 @@ int list(const Wiring& wiring, bool json) {
 }
 
 int finish(const Wiring& wiring, const std::string& transaction, bool commit) {
+  // A process that runs could be about to decide it: from now on it cannot.
+  if (!commit) wiring.store->raise();
   for (const Found& found : find_all(wiring)) {
     if (found.transaction != transaction) continue;
     if (found.decided != commit) {
@@ -72,8 +75,14 @@ int finish(const Wiring& wiring, const std::string& transaction, bool commit) {
                                     (commit ? "committing it by hand would write records twice"
                                             : "rolling it back by hand would take away what other sinks may show"));
     }
+    bool finished = false;
     for (const auto& wired : wiring.sinks) {
-      if (wired.name == found.sink) wired.sink->finish_prepared(transaction, commit);
+      if (wired.name == found.sink) finished = wired.sink->finish_prepared(transaction, commit);
+    }
+    if (!finished) {
+      throw Error(Fault::fatal, transaction +
+                                    " is still held by the session that prepared it, or somebody else has "
+                                    "ended it just now: look again, and end that session first");
     }
     std::printf("%s %s\n", transaction.c_str(), commit ? "committed" : "rolled back");
     return done;

@@ -77,7 +77,9 @@ std::chrono::milliseconds longest_call(const format::Job& job) {
   const auto& properties = job.source.kafka.properties;
   const auto set = properties.find("max.poll.interval.ms");
   const std::int64_t poll_interval = set == properties.end() ? 300'000 : std::atoll(set->second.c_str());
-  return std::chrono::milliseconds(std::max<std::int64_t>(poll_interval / 2, 1'000));
+  // Several sinks are waited for one behind the other.
+  const auto sinks = static_cast<std::int64_t>(job.sinks.size());
+  return std::chrono::milliseconds(std::max<std::int64_t>(poll_interval / 2 / sinks, 1'000));
 }
 
 std::unique_ptr<sql::Database> make_database(const format::Job& job, const format::SinkConfig& sink) {

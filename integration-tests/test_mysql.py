@@ -100,9 +100,11 @@ class OnBoth:
         """ON DUPLICATE KEY UPDATE would take any unique index for the key."""
         self.sql("create table orders (id bigint primary key, customer int, status varchar(20), unique (customer))")
         self.sql("insert into orders values (1, 7, 'before')")
-        self.produce_lines(['{"id": 2, "customer": 7, "status": "after"}'])
+        self.produce_lines(
+            ['{"id": 3, "customer": 8, "status": "new"}', '{"id": 2, "customer": 7, "status": "after"}'], partition=0
+        )
         run = self.run_bounded(self.write_job(self.sink(**UPSERT)), code=FAILED)
-        self.assertIn(f"{self.topic}-0@0", run.output())
+        self.assertIn(f"{self.topic}-0@1", run.output())
         self.assertEqual(self.sql("select * from orders"), [("1", "7", "before")])
 
     def test_bad_records_are_put_aside(self):
@@ -128,6 +130,24 @@ class OnBoth:
             letters,
             [("50", "constraint"), ("51", "data"), ("52", "data"), ("53", "data"), ("54", "data"), ("55", "constraint")],
         )
+
+    def test_types_of_their_own(self):
+        """Each way in: what a server would take for something else is sent so that it cannot."""
+        record = {"id": 0, "one": True, "flags": 5, "wide": 18446744073709551615, "tiny": -128, "kind": "it's", "some": "r,w"}
+        shown = ("0", "1", "5", "18446744073709551615", "-128", "it's", "r,w")
+        for number, options in enumerate(("", "?local-infile=0")):
+            with self.subTest(options=options):
+                self.topic = f"{self.name}-{number}"
+                self.create_topic(1)
+                self.sql(
+                    f"create table types_{number} (id bigint auto_increment primary key, one bit(1), flags bit(8), "
+                    "wide bigint unsigned, tiny tinyint, kind enum('a','it''s'), some set('r','w'))"
+                )
+                self.produce_lines([json.dumps(record)])
+                sink = self.sink(f"types_{number}", options=options)
+                self.run_bounded(self.write_job(sink, name=f"types-{number}-{self.server.scheme}"))
+                found = self.sql(f"select id, one + 0, flags + 0, wide, tiny, kind, some from types_{number}")
+                self.assertEqual(found, [shown])
 
     def test_engine_without_transactions_is_refused(self):
         self.sql("create table orders (id bigint) engine = MyISAM")

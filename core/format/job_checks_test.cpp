@@ -127,7 +127,8 @@ TEST_F(JobChecks, SinksAreOneOrTheOther) {
 
 TEST_F(JobChecks, WhatSeveralSinksMustSayTogether) {
   const auto with = [](const std::string& first, const std::string& second, const std::string& top = {}) {
-    return R"({"name": "a", "source": {"type": "kafka", "bootstrap.servers": "h:1", "topics": ["orders", "bills"]}, "sinks": [)"
+    return R"({"name": "a", "source": {"type": "kafka", "bootstrap.servers": "h:1", "topics": ["orders", "bills"]}, )"
+           R"("sinks": [)"
            R"({"type": "sqlite", "name": "one", "connection.url": "sqlite:a")" +
            first + R"(}, {"type": "sqlite", "name": "two", "connection.url": "sqlite:b")" + second + "}]" + top + "}";
   };

@@ -73,7 +73,17 @@ void GroupWriter::settle(const std::vector<Split>& splits) {
         if (one.sink == members_[i].about->name) decided.insert(one.transaction);
       }
     }
-    for (const std::string& missing : members_[i].two_phase->settle(decided, taken_by(i, splits))) {
+    const auto all_missing = members_[i].two_phase->settle(decided, taken_by(i, splits));
+    if (all_missing.empty()) continue;
+    // A sibling may have committed it and the next one meanwhile, whose proof takes the place of its own.
+    const auto now = store_->newest();
+    for (const std::string& missing : all_missing) {
+      const Committable one{members_[i].about->name, missing};
+      const bool still = std::any_of(now.begin(), now.end(), [&](const auto& entry) {
+        const auto& committables = entry.second.committables;
+        return std::find(committables.begin(), committables.end(), one) != committables.end();
+      });
+      if (!still) continue;
       log_(LogLevel::warning,
            "a transaction that a checkpoint had decided was rolled back by somebody; its records are read and written "
            "again",
@@ -151,8 +161,9 @@ Cut GroupWriter::cut_of(std::size_t member, const Cut& cut) const {
   for (const Move& move : cut.moves) {
     const auto claim = claims_[member].find(move.split);
     if (claim == claims_[member].end() || !members_[member].about->takes(move.split.topic)) continue;
-    // Only a log that has lost its end moves a position back, and then every sink's.
-    const bool back = move.to < move.from;
+    // Only a log that has lost its end moves a position back, or leaves it: the move is for every sink then, also after
+    // a crash between two of them. An epoch always moves on.
+    const bool back = move.to <= move.from;
     if (!back && move.to <= claim->second.position) continue;
     own.moves.push_back({move.split, claim->second.generation, claim->second.position, move.to});
   }

@@ -42,7 +42,12 @@ void Task::take_over_assigned() {
   for (const auto& split : assigned_) {
     if (reclaim_all_ || !held.contains(split)) wanted.push_back(split);
   }
-  if (wanted.empty()) return;
+  if (wanted.empty()) {
+    // What its last epoch has left prepared would keep the next owner of those splits waiting.
+    if (reclaim_all_) writer_->take_over({}, {}, {});
+    reclaim_all_ = false;
+    return;
+  }
   TakeOverFacts facts = facts_about(wanted, held);
   const auto found = surprises(wanted, facts);
   if (!found.empty()) face(found, facts);

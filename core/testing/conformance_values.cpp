@@ -77,6 +77,13 @@ std::vector<TestRow> by_id(std::vector<TestRow> rows) {
   return rows;
 }
 
+// A column has its own scale, and a database may fill it up.
+void trim_fraction(std::optional<std::string>& digits) {
+  if (!digits || digits->find('.') == std::string::npos) return;
+  digits->erase(digits->find_last_not_of('0') + 1);
+  if (digits->back() == '.') digits->pop_back();
+}
+
 Batch batch_of(const std::vector<Cells>& rows) {
   Batch batch(rows.front().size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -109,6 +116,8 @@ void write_all_kinds(SinkUnderTest& sut, bool upsert) {
   // Databases that understand JSON write it in their own way: here it is enough that the value is there.
   std::string& json = seen[0].back().value();
   json = json.find("\xc3\xbc") != std::string::npos || json.find("\\u00fc") != std::string::npos ? "\xc3\xbc" : json;
+  constexpr std::size_t exact = 4;
+  for (TestRow& row : seen) trim_fraction(row[exact]);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], sample.seen[i]) << "row " << i + 1;
 }
 

@@ -2,6 +2,8 @@
 // through a connection of its own. Whoever writes a sink writes one of these.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,15 +29,14 @@ struct TestTable {
 };
 
 struct TestJob {
-  std::string job = "conformance";
+  std::string job = "conformance-" + std::to_string(getpid());  // two runs may share a server
   std::string sink = "main";
   bool upsert = false;               // by the tables' key; else plain inserts
   std::vector<std::string> key;      // of the tables that it writes
   std::optional<std::string> table;  // all topics go there; else each to the table of its name
 };
 
-// A cell as text, the same for every database: integers and decimals as digits, without zeros at the end of a fraction
-// (a column has its own scale), true | false, reals with 17 digits,
+// A cell as text, the same for every database: integers and decimals as digits, true | false, reals with 17 digits,
 // timestamps as microseconds since 1970 in UTC, bytes as lower-case hex, text and JSON as they are. Nothing: NULL.
 using TestRow = std::vector<std::optional<std::string>>;
 

@@ -56,6 +56,15 @@ void SqlUnderTest::clear() {
   }
 }
 
+void SqlUnderTest::empty(const std::vector<std::string>& tables) {
+  sql::Session& session = outside();
+  std::vector<std::string> all{"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_epochs"};
+  all.insert(all.end(), tables.begin(), tables.end());
+  for (const std::string& table : all) {
+    if (own_->describe(session, table)) session.execute("DELETE FROM " + own_->dialect().quote(table));
+  }
+}
+
 std::vector<std::string> SqlUnderTest::prepared(const std::vector<std::string>& sinks) {
   std::vector<std::string> names;
   for (const auto& found : outside().prepared_transactions()) {
@@ -83,16 +92,6 @@ void SqlUnderTest::disown_ledger() {
   outside().execute("UPDATE sluice_ledger SET owner = replace(owner, ' run=', ' run=another-')");
 }
 
-namespace {
-
-void trim_fraction(std::string& digits) {
-  if (digits.find('.') == std::string::npos) return;
-  digits.erase(digits.find_last_not_of('0') + 1);
-  if (digits.back() == '.') digits.pop_back();
-}
-
-}  // namespace
-
 std::vector<TestRow> SqlUnderTest::rows(const TestTable& table) {
   sql::Session& session = outside();
   const sql::Dialect& dialect = own_->dialect();
@@ -103,9 +102,7 @@ std::vector<TestRow> SqlUnderTest::rows(const TestTable& table) {
   std::vector<TestRow> rows = session.query("SELECT " + cells + " FROM " + dialect.quote(table.name));
   for (TestRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!row[i]) continue;
-      if (table.columns[i].kind == Kind::decimal) trim_fraction(*row[i]);
-      if (table.columns[i].kind != Kind::real) continue;
+      if (table.columns[i].kind != Kind::real || !row[i]) continue;
       std::array<char, 40> digits{};
       std::snprintf(digits.data(), digits.size(), "%.17g", std::strtod(row[i]->c_str(), nullptr));
       row[i] = digits.data();

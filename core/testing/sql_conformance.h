@@ -27,6 +27,8 @@ class SqlUnderTest : public SinkUnderTest {
 
   // Drops the recovery tables, so that the next sink begins from nothing.
   void clear();
+  // Leaves these tables and the recovery tables without rows, but for what says which migrations were applied.
+  void empty(const std::vector<std::string>& tables);
   // Makes the server end that session and waits until it has.
   void end_session(const std::string& id);
 

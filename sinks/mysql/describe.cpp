@@ -123,6 +123,13 @@ std::vector<std::string> listed_values(std::string_view whole_type) {
         if (whole_type.substr(i + 1, 1) != "'") break;  // two of them stand for one
         ++i;
       }
+      if (whole_type[i] == '\\' && i + 1 < whole_type.size()) {
+        constexpr std::string_view letters = "nrt0";
+        constexpr std::string_view meanings{"\n\r\t\0", 4};
+        const auto letter = letters.find(whole_type[++i]);
+        value += letter == std::string_view::npos ? whole_type[i] : meanings[letter];
+        continue;
+      }
       value += whole_type[i];
     }
     ++i;

@@ -37,6 +37,7 @@ TEST(MysqlDescribe, LengthsCountWhatTheTypeCounts) {
 
 TEST(MysqlDescribe, ListsHoldTheirValues) {
   EXPECT_EQ(listed_values("enum('a','it''s','x,y','')"), (std::vector<std::string>{"a", "it's", "x,y", ""}));
+  EXPECT_EQ(listed_values("enum('a\\\\b','x\\ny')"), (std::vector<std::string>{"a\\b", "x\ny"}));
   EXPECT_EQ(column("set", "set('r','w')").allowed, (std::vector<std::string>{"r", "w"}));
 }
 

@@ -121,7 +121,7 @@ namespace {
 // What cannot be read from the line as it is goes through a variable.
 std::string conversion(const sql::Column& column, const std::string& variable) {
   if (column.family == Family::bytes) return "unhex(" + variable + ")";
-  if (column.type_name == "bit") return "CAST(" + variable + " AS UNSIGNED)";
+  if (column.type_name.starts_with("bit")) return "CAST(" + variable + " AS UNSIGNED)";
   return {};
 }
 

@@ -57,7 +57,7 @@ constexpr std::array rules = std::to_array<Rule>({
     {1397, Fault::retryable, "the session that prepared the branch is still connected"},
     {1398, Fault::retryable},
     {1399, Fault::retryable},
-    {1401, Fault::fatal, "GRANT XA_RECOVER_ADMIN ON *.* to the job's user"},
+    {1401, Fault::retryable, "a lock on the whole server, as of a backup, may be in the way"},
     {1402, Fault::retryable},
     {1440, Fault::retryable, "a branch of that name is prepared already"},
     {1613, Fault::retryable},
@@ -178,9 +178,13 @@ std::string shown(int number, std::string_view sqlstate, std::string_view messag
       return without_quoted(message, ": '", "' for column");
     case 1367:
       return "a number in the record cannot be read";
+    case 1064:
+      return std::string(message.substr(0, message.find(" near '")));
     case 1526:
       return "the table has no partition for the row";
     case 1300:
+    case 1977:
+    case 3854:
     case 3988:
       return "text cannot be converted to the column's character set";
     default:

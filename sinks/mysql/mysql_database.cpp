@@ -1,5 +1,6 @@
 #include "sinks/mysql/mysql_database.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -65,9 +66,26 @@ std::string MysqlDatabase::name_to_create(sql::Session& session, const std::stri
   return dialect_.quote(table);
 }
 
+namespace {
+
+// MariaDB's LOAD DATA makes a new number of a 0 that goes into an AUTO_INCREMENT column, whatever sql_mode says.
+bool loads_zero_as_it_is(MysqlSession& session, const sql::LoadPlan& plan) {
+  if (session.server().flavour != Flavour::mariadb) return true;
+  const std::array<Value, 2> table{Text{plan.schema}, Text{plan.table}};
+  const auto counting = session.query(
+      "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? "
+      "AND EXTRA LIKE '%auto_increment%'",
+      table);
+  return std::none_of(plan.columns.begin(), plan.columns.end(), [&](const sql::Column& column) {
+    return !counting.empty() && counting.front().front() == column.name;
+  });
+}
+
+}  // namespace
+
 std::unique_ptr<sql::RowLoader> MysqlDatabase::loader(sql::Session& session, const sql::LoadPlan& plan) {
   MysqlSession& to = own(session);
-  if (plan.mode == sql::InsertMode::insert && to.server().local_infile) {
+  if (plan.mode == sql::InsertMode::insert && to.server().local_infile && loads_zero_as_it_is(to, plan)) {
     return std::make_unique<LoadDataLoader>(to, dialect_, plan);
   }
   return std::make_unique<InsertLoader>(to, dialect_, plan);
@@ -90,7 +108,7 @@ std::string MysqlDatabase::two_phase_obstacle(sql::Session& session) {
   try {
     session.prepared_transactions();
   } catch (const Error& error) {
-    if (error.fault() != Fault::fatal) throw;
+    if (error.fault() != Fault::fatal && !error.code().starts_with("1401 ")) throw;
     return "this user may not list prepared transactions of " + name() + ": GRANT XA_RECOVER_ADMIN ON *.* to it" +
            instead;
   }

@@ -149,7 +149,8 @@ void MysqlSession::set_up() {
   const auto seconds = [](std::chrono::seconds time) { return std::to_string(time.count()); };
   std::string settings =
       "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-      "NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', sql_notes = 0, autocommit = 1, innodb_lock_wait_timeout = " +
+      "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', max_error_count = 64, time_zone = '+00:00', sql_notes = 0, "
+      "autocommit = 1, innodb_lock_wait_timeout = " +
       seconds(timeouts_.lock) + ", lock_wait_timeout = " + seconds(timeouts_.lock) +
       ", net_read_timeout = " + seconds(timeouts_.idle_in_transaction) +
       ", net_write_timeout = " + seconds(timeouts_.idle_in_transaction) +

@@ -43,6 +43,10 @@ TEST(MysqlUrl, SaysWhatItLacksWithoutShowingIt) {
   EXPECT_NE(refusal("mysql://app:se%cret@host/shop").find("%25"), std::string::npos);
   EXPECT_NE(refusal("mysql://app:se/cret@host/shop").find("%2F"), std::string::npos);
   EXPECT_NE(refusal("mysql://app:secret@host/shop?sslmode=x").find("ssl-mode"), std::string::npos);
+  EXPECT_NE(refusal("mysql://app:se?cret@host/shop").find("%3F"), std::string::npos);
+  EXPECT_NE(refusal("mysql://app:secret@host/shop?ssl-mode=REQUIRED").find("verify-identity"), std::string::npos);
+  EXPECT_NE(refusal("mysql://app:secret@host/shop?local-infile=off").find("local-infile"), std::string::npos);
+  EXPECT_EQ(refusal("mysql://app:se?cret@host/shop").find("cret"), std::string::npos);
   for (const char* const url :
        {"mysql://app:secret@host", "mysql://app:secret@host:0/shop", "mysql://app:sec%ret@h/d"}) {
     EXPECT_EQ(refusal(url).find("sec"), std::string::npos);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "core/model/error.h"
 #include "core/model/fault_point.h"
@@ -58,6 +59,17 @@ void write_file(const fs::path& path, const std::string& text) {
   const bool synced = ::fsync(file) == 0;
   ::close(file);
   if (!synced) fail("sync", path);
+}
+
+// Nothing where there is no such folder; one that cannot be read is an error, never an empty one.
+std::vector<fs::path> listed(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) found.push_back(entries->path());
+  if (!error || error == std::errc::no_such_file_or_directory) return found;
+  errno = error.value();
+  fail("list", folder);
 }
 
 template <class Number>
@@ -112,9 +124,8 @@ fs::path CheckpointDirectory::folder(Generation generation) const {
 // The greatest one that has a folder; 0: there is none.
 Generation CheckpointDirectory::current() const {
   std::uint64_t greatest = 0;
-  std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(directory_, missing)) {
-    const std::string name = entry.path().filename();
+  for (const auto& path : listed(directory_)) {
+    const std::string name = path.filename();
     std::uint64_t generation = 0;
     if (name.starts_with(prefix_) && read_number(std::string_view(name).substr(prefix_.size()), generation)) {
       greatest = std::max(greatest, generation);
@@ -168,24 +179,28 @@ void CheckpointDirectory::publish(std::size_t task, const Checkpoint& checkpoint
 std::map<std::size_t, Checkpoint> CheckpointDirectory::newest() const {
   std::map<std::size_t, Checkpoint> all;
   const Generation of = number(generation_) == 0 ? current() : generation_;
-  std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(folder(of), missing)) {
-    const std::string name = entry.path().filename();
+  require_newest();
+  for (const auto& path : listed(folder(of))) {
+    const std::string name = path.filename();
     std::size_t task = 0;
     if (!name.starts_with(task_prefix) || !read_number(std::string_view(name).substr(std::strlen(task_prefix)), task)) {
       continue;
     }
-    std::ifstream in(entry.path());
+    std::ifstream in(path);
     std::stringstream text;
     text << in.rdbuf();
-    all.emplace(task, parse_checkpoint(text.str(), entry.path().string()));
+    require_newest();  // before what a folder that was renamed meanwhile holds is judged
+    all.emplace(task, parse_checkpoint(text.str(), path.string()));
   }
-  if (number(generation_) != 0 && current() != generation_) {
-    throw Error(Fault::fenced, "another process of this job has started since (generation " +
-                                   std::to_string(number(current())) + " in " + directory_.string() +
-                                   "): this one must stop");
-  }
+  require_newest();
   return all;
+}
+
+void CheckpointDirectory::require_newest() const {
+  if (number(generation_) == 0 || current() == generation_) return;
+  throw Error(Fault::fenced, "another process of this job has started since (generation " +
+                                 std::to_string(number(current())) + " in " + directory_.string() +
+                                 "): this one must stop");
 }
 
 }  // namespace sluice

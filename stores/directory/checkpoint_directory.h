@@ -14,7 +14,8 @@ namespace sluice {
 
 class CheckpointDirectory final : public CheckpointStore {
  public:
-  // `directory` is made when it is missing; on a local file system, or one that all processes of the job share.
+  // `directory` is made when it is missing; on a local file system: one over a network may
+  // look an old name up in its cache.
   CheckpointDirectory(std::filesystem::path directory, const std::string& job);
 
   Generation raise() override;
@@ -25,6 +26,7 @@ class CheckpointDirectory final : public CheckpointStore {
  private:
   std::filesystem::path folder(Generation generation) const;
   Generation current() const;
+  void require_newest() const;  // throws fenced
 
   std::filesystem::path directory_;
   std::string prefix_;       // "<job>.generation-"
