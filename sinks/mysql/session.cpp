@@ -149,7 +149,7 @@ void MysqlSession::set_up() {
   const auto seconds = [](std::chrono::seconds time) { return std::to_string(time.count()); };
   std::string settings =
       "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-      "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', max_error_count = 64, time_zone = '+00:00', sql_notes = 0, "
+      "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', time_zone = '+00:00', sql_notes = 0, "
       "autocommit = 1, innodb_lock_wait_timeout = " +
       seconds(timeouts_.lock) + ", lock_wait_timeout = " + seconds(timeouts_.lock) +
       ", net_read_timeout = " + seconds(timeouts_.idle_in_transaction) +
@@ -294,8 +294,13 @@ std::vector<sql::Row> MysqlSession::query(const std::string& sql, std::span<cons
 }
 
 std::optional<MysqlSession::Warning> MysqlSession::first_warning() {
+  // The count is there also where the server keeps no warnings (max_error_count = 0).
+  if (query("SHOW COUNT(*) WARNINGS", {}).at(0).at(0) == "0") return std::nullopt;
   const auto rows = query("SHOW WARNINGS LIMIT 1", {});
-  if (rows.empty()) return std::nullopt;
+  if (rows.empty()) {
+    return Warning{Error(Fault::bad_record, "the server warned of a row, and keeps no warnings: raise max_error_count"),
+                   {}};
+  }
   const int number = std::stoi(rows[0].at(1).value_or("0"));
   const std::string message = rows[0].at(2).value_or("");
   std::optional<std::size_t> row;
