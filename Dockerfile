@@ -16,7 +16,7 @@ LABEL org.opencontainers.image.title="Sluice" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-      ca-certificates libcurl4 liblz4-1 libpqxx-6.4 libsasl2-2 libsimdjson14 libspdlog1.10 libsqlite3-0 libssl3 \
+      ca-certificates libcurl4 liblz4-1 libmysqlcppconn7v5 libpqxx-6.4 libsasl2-2 libsimdjson14 libspdlog1.10 libsqlite3-0 libssl3 \
       libstdc++6 libzstd1 zlib1g \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
  && useradd --uid 10001 --user-group --no-create-home --home-dir /var/lib/sluice --shell /usr/sbin/nologin sluice \
