@@ -39,7 +39,10 @@ class MysqlUnderTest final : public testing::SqlUnderTest {
 bool add(const TestServer& server, const std::string& name, const std::string& options) {
   const testing::SqlMaker factory{
       .make = [server, options] { return std::make_unique<MysqlUnderTest>(server, options); },
-      .capabilities = {.two_phase = true},
+      // MariaDB 10.11.19 fell over (a segmentation fault of the server) in one of some runs of these, when a branch was
+      // finished while its session ended: there the crash matrix and test_two_phase.py, which kill the real binary,
+      // must do.
+      .capabilities = {.two_phase = name == "Mysql"},
       .missing = server.url.empty() ? server.variable + " names no server" : ""};
   const bool added = testing::add_sink_conformance(name, {.make = factory.make, .missing = factory.missing});
   // How rows go in is of no matter to the steps of the protocol.
