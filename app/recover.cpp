@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/wiring.h"
 #include "core/format/job_reader.h"
 #include "core/model/error.h"
+#include "core/protocol/decided.h"
 
 namespace sluice::app {
 
@@ -32,15 +32,13 @@ std::string proof(const Found& found) {
 std::vector<Found> find_all(const Wiring& wiring) {
   std::vector<Found> all;
   for (const auto& wired : wiring.sinks) {
-    for (const auto& one : wired.sink->prepared()) {
-      all.push_back({wired.name, one.transaction.name, one.transaction.prepared_at});
+    const auto prepared = wired.sink->prepared();
+    const auto decided = decided_in(*wiring.store, wired.name);
+    for (const auto& one : prepared) {
+      const auto& [name, prepared_at] = one.transaction;
+      all.push_back({wired.name, name, prepared_at, decided.contains(name)});
     }
   }
-  std::set<std::string> decided;
-  for (const auto& [task, checkpoint] : wiring.store->newest()) {
-    for (const Committable& one : checkpoint.committables) decided.insert(one.transaction);
-  }
-  for (Found& found : all) found.decided = decided.contains(found.transaction);
   return all;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,17 @@
 #include "core/model/fault_point.h"
 
 namespace sluice {
+
+// The transactions of a sink that the newest checkpoints hold.
+inline std::set<std::string> decided_in(const CheckpointStore& store, const std::string& sink) {
+  std::set<std::string> transactions;
+  for (const auto& [task, checkpoint] : store.newest()) {
+    for (const Committable& one : checkpoint.committables) {
+      if (one.sink == sink) transactions.insert(one.transaction);
+    }
+  }
+  return transactions;
+}
 
 class Decided {
  public:

@@ -65,29 +65,18 @@ std::map<Split, Known> GroupWriter::known(const std::vector<Split>& splits) {
 // What the checkpoints have decided is committed, and the rest of what this job has left is rolled back, before any
 // position is read.
 void GroupWriter::settle(const std::vector<Split>& splits) {
-  const auto newest = store_->newest();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    std::set<std::string> decided;
-    for (const auto& [task, checkpoint] : newest) {
-      for (const Committable& one : checkpoint.committables) {
-        if (one.sink == members_[i].about->name) decided.insert(one.transaction);
-      }
-    }
-    const auto all_missing = members_[i].two_phase->settle(decided, taken_by(i, splits));
-    if (all_missing.empty()) continue;
+    const std::string& sink = members_[i].about->name;
+    const auto missing = members_[i].two_phase->settle(decided_in(*store_, sink), taken_by(i, splits));
+    if (missing.empty()) continue;
     // A sibling may have committed it and the next one meanwhile, whose proof takes the place of its own.
-    const auto now = store_->newest();
-    for (const std::string& missing : all_missing) {
-      const Committable one{members_[i].about->name, missing};
-      const bool still = std::any_of(now.begin(), now.end(), [&](const auto& entry) {
-        const auto& committables = entry.second.committables;
-        return std::find(committables.begin(), committables.end(), one) != committables.end();
-      });
-      if (!still) continue;
+    const auto still_decided = decided_in(*store_, sink);
+    for (const std::string& transaction : missing) {
+      if (!still_decided.contains(transaction)) continue;
       log_(LogLevel::warning,
            "a transaction that a checkpoint had decided was rolled back by somebody; its records are read and written "
            "again",
-           {{"sink", members_[i].about->name}, {"transaction", missing}});
+           {{"sink", sink}, {"transaction", transaction}});
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,7 @@ namespace {
 // How long a session may be silent between transactions.
 constexpr std::chrono::seconds silence_between{std::chrono::hours{24}};
 
-constexpr int xaer_nota = 1397;  // no such branch
+constexpr std::string_view xaer_nota = "1397 ";  // no such branch
 
 std::string code_of(int number, const std::string& sqlstate) {
   return std::to_string(number) + " " + sqlstate;
@@ -47,6 +48,17 @@ auto translated(Work work) {
     return work();
   } catch (const ::sql::SQLException& error) {
     throw failure(error.getErrorCode(), error.getSQLState(), error.what());
+  }
+}
+
+// Runs a statement that decides something: what a broken connection leaves of it is not known.
+template <class Work>
+void in_doubt_when_lost(const std::string& what, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (!is_connection_loss(std::atoi(error.code().c_str()))) throw;
+    throw Error(Fault::in_doubt, "the answer to " + what + " was lost; the ledger will tell: " + error.what());
   }
 }
 
@@ -84,11 +96,17 @@ std::string xa_name(const std::string& name) {
   return "'" + name.substr(0, cut) + "','" + name.substr(cut + 1) + "'";
 }
 
+std::string option_of(const Address& address, const std::string& name) {
+  const auto found = address.options.find(name);
+  return found == address.options.end() ? std::string() : found->second;
+}
+
+bool allows_local_infile(const Address& address) {
+  return option_of(address, "local-infile") != "0";
+}
+
 ::sql::ConnectOptionsMap connect_options(const Address& address, const Timeouts& timeouts) {
-  const auto option = [&](const std::string& name) {
-    const auto found = address.options.find(name);
-    return found == address.options.end() ? std::string() : found->second;
-  };
+  const auto option = [&](const std::string& name) { return option_of(address, name); };
   ::sql::ConnectOptionsMap options;
   const std::string socket = option("socket");
   options["hostName"] = ::sql::SQLString(socket.empty() ? "tcp://" + address.host : "unix://" + socket);
@@ -100,7 +118,7 @@ std::string xa_name(const std::string& name) {
   options["OPT_READ_TIMEOUT"] = static_cast<int>(timeouts.answer.count());
   options["OPT_WRITE_TIMEOUT"] = static_cast<int>(timeouts.answer.count());
   options["OPT_CHARSET_NAME"] = ::sql::SQLString("utf8mb4");
-  options["OPT_LOCAL_INFILE"] = option("local-infile") == "0" ? 0 : 1;
+  options["OPT_LOCAL_INFILE"] = allows_local_infile(address) ? 1 : 0;
   // An UPDATE answers how many rows it found, changed or not: that is what a compare-and-set asks.
   options["CLIENT_FOUND_ROWS"] = true;
   for (const auto& [name, key] : {std::pair{"ssl-ca", "sslCA"}, {"ssl-cert", "sslCert"}, {"ssl-key", "sslKey"}}) {
@@ -124,9 +142,7 @@ MysqlSession::MysqlSession(const Address& address, const Timeouts& timeouts) : t
     throw connect_failure(error);
   }
   set_up();
-  server_.local_infile = server_.local_infile && address.options.contains("local-infile")
-                             ? address.options.at("local-infile") != "0"
-                             : server_.local_infile;
+  server_.local_infile = server_.local_infile && allows_local_infile(address);
 }
 
 MysqlSession::~MysqlSession() {
@@ -180,13 +196,7 @@ void MysqlSession::begin() {
 }
 
 void MysqlSession::commit() {
-  try {
-    statement_->execute("COMMIT");
-  } catch (const ::sql::SQLException& error) {
-    if (!is_connection_loss(error.getErrorCode()))
-      throw failure(error.getErrorCode(), error.getSQLState(), error.what());
-    throw Error(Fault::in_doubt, "the answer to COMMIT was lost; the ledger will tell: " + std::string(error.what()));
-  }
+  in_doubt_when_lost("COMMIT", [&] { run("COMMIT"); });
   open_ = false;
   expect_silence(silence_between);
 }
@@ -199,14 +209,8 @@ void MysqlSession::begin_named(const std::string& name) {
 }
 
 void MysqlSession::prepare_transaction(const std::string& name) {
-  try {
-    run("XA END " + branch_);
-    statement_->execute("XA PREPARE " + xa_name(name));
-  } catch (const ::sql::SQLException& error) {
-    if (!is_connection_loss(error.getErrorCode()))
-      throw failure(error.getErrorCode(), error.getSQLState(), error.what());
-    throw Error(Fault::in_doubt, "the answer to XA PREPARE was lost: " + std::string(error.what()));
-  }
+  run("XA END " + branch_);
+  in_doubt_when_lost("XA PREPARE", [&] { run("XA PREPARE " + xa_name(name)); });
   open_ = false;
   branch_.clear();
   expect_silence(silence_between);
@@ -214,15 +218,13 @@ void MysqlSession::prepare_transaction(const std::string& name) {
 
 // MariaDB says the same of a branch that the session which prepared it still holds: that it is not there proves
 // nothing.
-bool MysqlSession::finish_prepared(const char* verb, const std::string& name) {
+bool MysqlSession::finish_prepared(const std::string& verb, const std::string& name) {
   try {
-    statement_->execute(verb + (" " + xa_name(name)));
+    in_doubt_when_lost(verb, [&] { run(verb + " " + xa_name(name)); });
     return true;
-  } catch (const ::sql::SQLException& error) {
-    if (error.getErrorCode() == xaer_nota) return false;
-    if (!is_connection_loss(error.getErrorCode()))
-      throw failure(error.getErrorCode(), error.getSQLState(), error.what());
-    throw Error(Fault::in_doubt, "the answer to " + std::string(verb) + " was lost: " + error.what());
+  } catch (const Error& error) {
+    if (!error.code().starts_with(xaer_nota)) throw;
+    return false;
   }
 }
 

@@ -55,7 +55,6 @@ class MysqlSession final : public sql::Session {
   bool end_session(const std::string& id) override;
 
   const Server& server() const { return server_; }
-  bool in_transaction() const { return open_; }
 
   // As they are, without arguments. From any thread, while nobody else uses the session.
   std::uint64_t run(const std::string& sql);
@@ -70,7 +69,7 @@ class MysqlSession final : public sql::Session {
  private:
   void set_up();
   void expect_silence(std::chrono::seconds limit);
-  bool finish_prepared(const char* verb, const std::string& name);
+  bool finish_prepared(const std::string& verb, const std::string& name);
 
   Timeouts timeouts_;
   Server server_;

@@ -169,10 +169,8 @@ void CheckpointDirectory::publish(std::size_t task, const Checkpoint& checkpoint
     if (::rename(draft.c_str(), file.c_str()) != 0) fail("rename", draft);
     sync(own, O_RDONLY | O_DIRECTORY);
   } catch (const Error&) {
-    if (current() == generation_) throw;
-    throw Error(Fault::fenced, "another process of this job has started since (generation " +
-                                   std::to_string(number(current())) + " in " + directory_.string() +
-                                   "): this one must stop. What it had prepared is rolled back");
+    require_newest();
+    throw;
   }
 }
 
@@ -200,7 +198,7 @@ void CheckpointDirectory::require_newest() const {
   if (number(generation_) == 0 || current() == generation_) return;
   throw Error(Fault::fenced, "another process of this job has started since (generation " +
                                  std::to_string(number(current())) + " in " + directory_.string() +
-                                 "): this one must stop");
+                                 "): this one must stop. What it had prepared and not published is rolled back");
 }
 
 }  // namespace sluice
