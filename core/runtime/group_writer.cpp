@@ -103,6 +103,13 @@ Claims GroupWriter::take_over(const Positions& starts, const Claims& held, const
       found->second.epoch = std::max(found->second.epoch, claim.epoch);
     }
   }
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (const Split& split : taken_by(i, splits)) {
+      members_[i].ahead.erase(split);
+      const std::int64_t position = claims_[i].at(split).position;
+      if (position > all.at(split).position) members_[i].ahead.emplace(split, position);
+    }
+  }
   for (const Split& split : splits) {
     if (all.contains(split)) continue;
     throw Error(Fault::fatal, "topic " + split.topic +
@@ -126,12 +133,15 @@ void GroupWriter::write(const std::string& topic, const Batch& batch, WriteMode 
 void GroupWriter::write_to(std::size_t member, const std::string& topic, const Batch& batch, std::size_t first_cell,
                            std::size_t cells, WriteMode mode, std::vector<Reject>& rejects) {
   SinkWriter& writer = *members_[member].writer;
-  if (members_.size() == 1) return writer.write(topic, batch, mode, rejects);
+  const Positions& ahead = members_[member].ahead;
+  if (ahead.empty() && cells == batch.columns()) return writer.write(topic, batch, mode, rejects);
   Batch own(cells);
   for (std::size_t row = 0; row < batch.rows(); ++row) {
     const Origin origin = batch.origin(row);
-    const auto claim = claims_[member].find(names_->split(origin.split));
-    if (claim != claims_[member].end() && origin.offset < claim->second.position) continue;  // it has that one
+    if (!ahead.empty()) {
+      const auto position = ahead.find(names_->split(origin.split));
+      if (position != ahead.end() && origin.offset < position->second) continue;  // it has that one
+    }
     const auto all = batch.row(row).subspan(first_cell, cells);
     std::copy(all.begin(), all.end(), own.append(batch.kind(row), origin).begin());
   }
@@ -164,6 +174,7 @@ void GroupWriter::moved(std::size_t member, const Cut& own) {
     Claim& claim = claims_[member].at(move.split);
     claim.position = move.to;
     claim.epoch = own.epoch;
+    members_[member].ahead.erase(move.split);  // it is with the others now, also where a log made all of them go back
   }
 }
 

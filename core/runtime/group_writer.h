@@ -23,6 +23,7 @@ class GroupWriter final : public SinkWriter {
     const GroupMember* about = nullptr;
     std::unique_ptr<SinkWriter> writer;
     TwoPhaseWriter* two_phase = nullptr;  // the same; nullptr: it commits by itself
+    Positions ahead = {};                 // where it was when it was taken over, if that is not where the group begins
   };
 
   // `claims` of each member are borrowed and outlive the writer: what this process knows of its last claims.

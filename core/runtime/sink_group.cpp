@@ -50,7 +50,8 @@ RowShape SinkGroup::bind(const std::string& topic, const std::function<std::vect
 std::unique_ptr<SinkWriter> SinkGroup::open_writer(std::size_t task) {
   std::vector<GroupWriter::Member> members;
   for (const GroupMember& member : members_) {
-    GroupWriter::Member one{&member, nullptr, nullptr};
+    GroupWriter::Member one;
+    one.about = &member;
     if (store_ != nullptr) {
       auto writer = member.sink->open_two_phase_writer(task, generation_);
       one.two_phase = writer.get();
