@@ -56,13 +56,23 @@ class OnePhaseMore:
         self.assertIn(transaction, self.recover("--list"))
         status = json.loads(self.call("status", self.job_file, "--json"))
         self.assertEqual([one["transaction"] for one in status["in_doubt"]], [transaction])
+        self.assertGreater(self.settled_by_a_start(), 0, "what a checkpoint holds is shown before anything is read")
         self.finish_and_audit()
 
     def test_orphan_is_swept_by_the_next_start(self):
         self.die_at(UNDECIDED)
         (_, decided), = self.left()
         self.assertFalse(decided)
+        self.assertEqual(self.settled_by_a_start(), 0)
         self.finish_and_audit()
+
+    def settled_by_a_start(self):
+        """How many rows a start shows that dies before it reads anything."""
+        count = "select count(*) from orders"
+        before = int(self.sql(count)[0][0])
+        self.die_at("task.before_seek:kill@1")
+        self.assertEqual(self.left(), [])
+        return int(self.sql(count)[0][0]) - before
 
     def test_recover_does_not_break_what_a_checkpoint_says(self):
         self.die_at(DECIDED)
@@ -283,7 +293,11 @@ class Several(Case):
                 self.assertEqual(run.wait(), KILLED, run.output()[-3000:])
                 counts = [len(list(rows)) for rows in self.rows()]
                 self.assertGreater(counts[0], counts[1])
-                self.run_bounded(job_file)
+                # The next epoch begins where the last sink is and ends behind the first one.
+                self.produce(2000, first=4000 if protocol == "ledger" else 6000)
+                text = json.loads(job_file.read_text())
+                text["checkpoint"] = {"interval": "5s", "max.rows": 100000, "min.pause": "1s"}
+                self.run_bounded(job.write(text, job_file))
                 self.audit()
 
     def test_one_sink_is_down(self):
