@@ -53,7 +53,8 @@ void ClientLog::library_line(int syslog_level, std::string_view facility, std::s
 
 void ClientLog::line(LogLevel level, std::string_view message, LogFields fields, Clock::time_point now) {
   if (!log_) return;
-  {
+  // Who asks for librdkafka's debug contexts wants each line.
+  if (level != LogLevel::debug) {
     const std::lock_guard lock{mutex_};
     if (seen_.size() >= remembered_max) seen_.clear();
     const auto [found, fresh] = seen_.try_emplace(without_digits(message), Seen{now, 0});

@@ -111,6 +111,20 @@ TEST_F(KafkaReaderTest, PauseBringsNothingAndStartGoesOn) {
   EXPECT_EQ(driver.offsets[first_], range(0, 200));
 }
 
+// A start must not lose a race with what librdkafka's own thread does for it: no split may stand still.
+TEST_F(KafkaReaderTest, EverySplitGoesOnHoweverOftenItWasPaused) {
+  produce("orders", 0, 5);
+  produce("orders", 1, 5);
+  Driver driver{config({"orders"}), 0};
+  ASSERT_TRUE(driver.read(10));
+  for (int round = 0; round < 100; ++round) {
+    driver.reader().pause();
+    driver.records = 0;
+    driver.reader().start({{first_, 0}, {second_, 0}});
+    ASSERT_TRUE(driver.read(10)) << "a split stood still in round " << round;
+  }
+}
+
 TEST_F(KafkaReaderTest, CaughtUpExactlyAtTheEnd) {
   produce("orders", 0, 50);
   Driver driver{config({"orders"}), 0};

@@ -98,10 +98,8 @@ void Membership::reassign(const std::vector<SplitState*>& states) {
   if (states.empty()) return;
   const PartitionsHandle old = new_partitions();
   const PartitionsHandle fresh = new_partitions();
-  const PartitionsHandle paused = new_partitions();
   for (const SplitState* state : states) {
     if (state->assigned) add(old, state->name);
-    if (state->paused) add(paused, state->name);
     add(fresh, state->name, state->next);
   }
   if (old->cnt > 0) {
@@ -109,11 +107,7 @@ void Membership::reassign(const std::vector<SplitState*>& states) {
     for (SplitState* state : states) state->assigned = false;
   }
   assign(fresh);
-  if (paused->cnt > 0) rd_kafka_resume_partitions(client_.get(), paused.get());
-  for (SplitState* state : states) {
-    state->assigned = state->reading = true;
-    state->paused = false;
-  }
+  for (SplitState* state : states) state->assigned = state->reading = true;
 }
 
 void Membership::release(const std::vector<Split>& splits) {
@@ -124,7 +118,7 @@ void Membership::release(const std::vector<Split>& splits) {
   for (const Split& split : leaving) {
     SplitState& state = splits_.add(split);
     if (state.assigned) add(list, split);
-    state.owned = state.assigned = state.reading = state.paused = state.at_end = false;
+    state.owned = state.assigned = state.reading = state.at_end = false;
   }
   if (revocation_open_ || list->cnt > 0) unassign(list);
   revocation_open_ = false;
@@ -135,16 +129,20 @@ void Membership::release(const std::vector<Split>& splits) {
   reassign(starts);
 }
 
+// Not by rd_kafka_pause_partitions: a resume that meets the start of a fetcher is dropped as outdated
+// (librdkafka 2.14), and the partition is never fetched again.
 void Membership::pause() {
+  starts_later_.clear();
+  for (SplitState& state : splits_) state.reading = false;
+  // An open revocation is answered once, by release(), which comes soon.
+  if (revocation_open_) return;
   const PartitionsHandle list = new_partitions();
   for (SplitState& state : splits_) {
-    state.reading = false;
-    if (!state.assigned || state.paused) continue;
-    add(list, state.name);
-    state.paused = true;
+    if (state.assigned) add(list, state.name);
   }
-  starts_later_.clear();
-  if (list->cnt > 0) rd_kafka_pause_partitions(client_.get(), list.get());
+  if (list->cnt == 0) return;
+  unassign(list);
+  for (SplitState& state : splits_) state.assigned = false;
 }
 
 void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max) {

@@ -17,9 +17,8 @@ struct SplitState {
   SplitIndex index = 0;
   std::int64_t next = 0;  // the expected offset: records below it were delivered before
   bool owned = false;     // from Assigned to release()
-  bool assigned = false;  // librdkafka fetches it: from the first start() to release()
-  bool reading = false;   // its records are let through: from start() to pause() or release()
-  bool paused = false;    // librdkafka was told to pause it
+  bool assigned = false;  // librdkafka fetches it: from start() to pause() or release()
+  bool reading = false;   // its records are let through: as long, but not while a start waits for a revocation's end
   bool at_end = false;    // its end was seen, and no record since
 };
 
