@@ -10,6 +10,7 @@
 #include "app/wiring.h"
 #include "core/format/job_reader.h"
 #include "core/model/error.h"
+#include "stores/directory/inspect.h"
 
 namespace sluice::app {
 
@@ -53,18 +54,19 @@ void check_position(const Split& split, std::int64_t position, std::int64_t begi
   }
 }
 
-void check_positions(const Wiring& wiring, const WiredSink& to, CheckReport& report) {
-  const auto ledger = to.sink->ledger();
+void check_positions(const format::Job& job, const Wiring& wiring, const WiredSink& to, CheckReport& report) {
+  Positions positions = wiring.source->committed_positions();
+  if (job.guarantee == format::Guarantee::exactly_once) positions = to.sink->positions();
   const Positions begins = wiring.source->begin_positions();
   const Positions ends = wiring.source->end_positions();
   std::int64_t lag = 0;
   for (const auto& [split, end] : ends) {
     const auto begin = begins.find(split);
-    const auto entry = ledger.find(split);
+    const auto known = positions.find(split);
     if (begin == begins.end() || !to.takes(split.topic)) continue;
-    const std::int64_t position = entry == ledger.end() ? begin->second : entry->second.claim.position;
+    const std::int64_t position = known == positions.end() ? begin->second : known->second;
     lag += std::max<std::int64_t>(0, end - std::max(position, begin->second));
-    if (entry != ledger.end()) check_position(split, position, begin->second, end, report);
+    if (known != positions.end()) check_position(split, position, begin->second, end, report);
   }
   report.add(Severity::ok, with_commas(static_cast<std::uint64_t>(lag)) + " records to read");
   if (const auto letters = to.sink->letter_count(); letters > 0) {
@@ -85,18 +87,30 @@ void check_two_phase(sql::SqlSink& sink, CheckReport& report) {
 }
 
 // False: the database cannot be looked at.
-bool check_sink(const Wiring& wiring, const WiredSink& to, CheckReport& report) {
+bool check_sink(const format::Job& job, const Wiring& wiring, const WiredSink& to, CheckReport& report) {
   bool reached = false;
   report.part("sink: " + to.sink->database().name());
   report.look([&] {
     report.add(to.sink->inspect());
     reached = true;
     if (wiring.store) check_two_phase(*to.sink, report);
-    if (to.sink->migrate(false).empty()) return check_positions(wiring, to, report);
+    if (to.sink->migrate(false).empty()) return check_positions(job, wiring, to, report);
     report.add(Severity::note,
                "the recovery tables are missing or not up to date; `sluice run` or `sluice migrate` makes them");
   });
   return reached;
+}
+
+// Where checkpoints decide, or epochs wait.
+void check_directory(const format::Job& job, const Wiring& wiring, CheckReport& report) {
+  const bool epochs =
+      std::any_of(wiring.sinks.begin(), wiring.sinks.end(), [](const auto& to) { return to.wal != nullptr; });
+  if (!wiring.store && !epochs) return;
+  report.part("checkpoint directory");
+  report.look([&] {
+    report.add(inspect_directory(job.checkpoint.directory, wiring.store != nullptr));
+    if (wiring.store) wiring.store->newest();  // throws where what is there was not written by this program
+  });
 }
 
 void check_table(const WiredSink& to, const std::string& topic, CheckReport& report) {
@@ -120,7 +134,7 @@ std::string about_bad_records(const format::ErrorsConfig& errors) {
   if (errors.tolerance == format::Tolerance::none) return "A record that cannot be written stops the job.";
   switch (errors.deadletter.to) {
     case format::DeadLetterConfig::To::table:
-      return "Records that cannot be written go to sluice_dead_letters, exactly once, too.";
+      return "Records that cannot be written go to sluice_dead_letters, in the transaction of the rows.";
     case format::DeadLetterConfig::To::topic:
       return "Records that cannot be written go to topic " + errors.deadletter.topic +
              ", at least once: one may be there twice after a crash.";
@@ -130,10 +144,32 @@ std::string about_bad_records(const format::ErrorsConfig& errors) {
   return {};
 }
 
+// Of a job whose positions the source keeps.
+std::string about_source_positions(const format::Job& job) {
+  if (job.guarantee == format::Guarantee::at_most_once) {
+    return "Positions are committed to group " + job.source.kafka.group_id +
+           " before the rows are: a crash between the two loses the rows of that epoch (commit.protocol none). ";
+  }
+  const bool upserts = std::all_of(job.sinks.begin(), job.sinks.end(), [](const format::SinkConfig& sink) {
+    return sink.insert_mode == format::InsertMode::upsert;
+  });
+  return "Positions are committed to group " + job.source.kafka.group_id +
+         " after the rows are: a crash between the two writes the rows of that epoch again (commit.protocol none). " +
+         (upserts ? "Upsert by a key makes that effectively once: a row that comes again replaces itself, though "
+                    "for a moment an older state of it may show. "
+                  : "Rows without a key are then there twice. ");
+}
+
 std::string about_commits(const format::Job& job) {
-  const bool together = job.sinks.front().commit_protocol == format::CommitProtocol::prepared;
+  if (job.guarantee != format::Guarantee::exactly_once) return about_source_positions(job);
+  const format::CommitProtocol protocol = job.sinks.front().commit_protocol;
+  const bool together = protocol == format::CommitProtocol::prepared;
   std::string text =
-      together
+      protocol == format::CommitProtocol::wal
+          ? "The rows of an epoch wait in a file in \"" + job.checkpoint.directory +
+                "\"; one transaction of the target applies it together with the positions (commit.protocol wal), "
+                "fenced by generation. "
+      : together
           ? "Rows and positions are prepared in one transaction of each target and committed when the checkpoint in "
             "\"" +
                 job.checkpoint.directory +
@@ -158,7 +194,8 @@ void decide(const format::Job& job, CheckReport& report) {
   if (job.source.kafka.on_lost_records == format::OnLostRecords::skip) {
     lost = " Records that are gone from the log are skipped with a warning (on.lost.records).";
   }
-  report.guarantee("exactly-once", about_commits(job) + about_bad_records(job.errors) + lost);
+  report.guarantee(std::string(format::to_string(job.guarantee)),
+                   about_commits(job) + about_bad_records(job.errors) + lost);
 }
 
 }  // namespace
@@ -170,9 +207,10 @@ int check_command(const JobArguments& arguments, bool json, const Log& log) {
   report.look([&] {
     const Wiring wiring = wire(job, nullptr, log);
     check_source(job, wiring, report);
+    check_directory(job, wiring, report);
     const auto& topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
     for (const auto& to : wiring.sinks) {
-      if (!check_sink(wiring, to, report)) continue;
+      if (!check_sink(job, wiring, to, report)) continue;
       for (const auto& topic : topics) {
         if (to.takes(topic)) check_table(to, topic, report);
       }

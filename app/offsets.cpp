@@ -105,6 +105,18 @@ int offsets_command(const JobArguments& arguments, OffsetsArguments what, const 
   const Positions begins = wiring.source->begin_positions();
   const Positions ends = wiring.source->end_positions();
   const Positions to = wanted(what, begins, ends);
+  if (job.guarantee != format::Guarantee::exactly_once) {
+    if (!to.empty()) {
+      refuse("group " + job.source.kafka.group_id +
+             " keeps the positions of this job (commit.protocol none): stop it, and move them with Kafka's own "
+             "kafka-consumer-groups.sh --reset-offsets");
+    }
+    std::map<Split, sql::LedgerEntry> positions;
+    for (const auto& [split, position] : wiring.source->committed_positions())
+      positions[split].claim.position = position;
+    print(positions, begins, ends);
+    return done;
+  }
   const auto is_meant = [&](const WiredSink& wired) { return what.sink.empty() || wired.name == what.sink; };
   if (std::none_of(wiring.sinks.begin(), wiring.sinks.end(), is_meant)) {
     refuse("--sink " + what.sink + " is no sink of this job");

@@ -43,9 +43,12 @@ Positions ends_of(const Wiring& wiring, const Log& log) {
   }
 }
 
-std::vector<SplitStatus> splits_of(const WiredSink& wired, const Positions& ends) {
+std::vector<SplitStatus> splits_of(const WiredSink& wired, const Positions& ends, const Positions& committed) {
   std::map<Split, SplitStatus> all;
   for (auto& [split, entry] : wired.sink->ledger()) all[split] = {split, entry, std::nullopt};
+  for (const auto& [split, position] : committed) {
+    if (wired.takes(split.topic)) all[split] = {split, sql::LedgerEntry{{position, {}, {}}, "the group", {}, {}}, {}};
+  }
   for (const auto& [split, end] : ends) {
     if (!wired.takes(split.topic)) continue;
     all[split].split = split;
@@ -110,9 +113,11 @@ int status_command(const JobArguments& arguments, bool json, const Log& log) {
   const Wiring wiring = wire(job, nullptr, log);
   require_recovery_tables(wiring);
   const Positions ends = ends_of(wiring, log);
+  Positions committed;
+  if (job.guarantee != format::Guarantee::exactly_once) committed = wiring.source->committed_positions();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const auto& wired : wiring.sinks) {
-    SinkStatus sink{wired.name, splits_of(wired, ends), wired.sink->letter_count(), {}};
+    SinkStatus sink{wired.name, splits_of(wired, ends, committed), wired.sink->letter_count(), {}};
     if (wiring.store) sink.prepared = wired.sink->prepared();
     json ? all.push_back(to_json(job, sink)) : print_table(job, sink);
   }

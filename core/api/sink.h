@@ -95,6 +95,10 @@ class SinkWriter {
   // replaced.
   virtual void set_aside(std::span<const DeadLetter> letters) = 0;
 
+  // What was written so far is on the server and accepted, but for rules that it checks at the commit. For those who
+  // must know before they give something away.
+  virtual void flush() {}
+
   // Ends the epoch: rows, then the ledger by compare-and-set, then commit. On return all of it is durable; a ledger
   // that does not say what the cut expects throws fenced or retryable, and nothing of the epoch is left.
   // A cut without rows moves the ledger alone.

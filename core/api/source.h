@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/api/finding.h"
+#include "core/model/error.h"
 #include "core/model/ids.h"
 
 namespace sluice {
@@ -105,6 +106,12 @@ class SourceReader : public SplitNames {
   // better.
   virtual void committed(const Positions& positions) noexcept = 0;
 
+  // The same, but durable with the source on return, and what the next process goes on from: for jobs whose positions
+  // the sink does not keep. Throws retryable.
+  virtual void commit_now(const Positions&) {
+    throw Error(Fault::fatal, "this source keeps no positions: write \"delivery.guarantee\": \"exactly-once\"");
+  }
+
   // After an Error: this reader is good for nothing but close(), a new one must be opened.
   virtual bool broken() const { return false; }
 
@@ -123,6 +130,9 @@ class Source {
   virtual Positions end_positions() = 0;
   // First offset of every split that still exists, now.
   virtual Positions begin_positions() = 0;
+
+  // What its readers have been told was committed, in whatever process; absent: nothing yet.
+  virtual Positions committed_positions() const { return {}; }
 
   // For `check`: what is worth knowing before the job runs. Changes nothing.
   virtual Findings inspect() { return {}; }

@@ -106,6 +106,20 @@ TEST_F(JobChecks, Columns) {
   EXPECT_EQ(problems(sink(R"("pk.mode": "record_value", "pk.fields": ["a"], "columns": [{"name": "a"}])")), "");
 }
 
+TEST_F(JobChecks, GuaranteeAndProtocolMeanTheSame) {
+  const auto job = [](const std::string& top, const std::string& sink = "") { return job_text(top, "", sink); };
+  const auto weaker = read(job(R"(, "delivery.guarantee": "at-least-once")"));
+  EXPECT_EQ(weaker.sinks[0].commit_protocol, CommitProtocol::none) << "what the guarantee asks for";
+  EXPECT_EQ(problems(job(R"(, "delivery.guarantee": "at-most-once")", R"(, "commit.protocol": "none")")), "");
+  EXPECT_EQ(problems(job("", R"(, "commit.protocol": "wal")")), "");
+  expect_problem(job("", R"(, "commit.protocol": "none")"), R"("sink" has "commit.protocol": "none")");
+  expect_problem(job(R"(, "delivery.guarantee": "at-least-once")", R"(, "commit.protocol": "ledger")"),
+                 R"("delivery.guarantee" is weaker than "commit.protocol": "ledger")");
+  expect_problem(R"({"name": "a", "delivery.guarantee": "at-most-once", "source": {"type": "file", "path": "x"},
+    "sink": {"type": "sqlite", "connection.url": "sqlite:a.db"}})",
+                 R"("delivery.guarantee" leaves the positions to the source, and files keep none)");
+}
+
 TEST_F(JobChecks, DurationsThatContradictEachOther) {
   expect_problem(job_text(R"(, "checkpoint": {"interval": "1s", "min.pause": "2s"})"),
                  R"("checkpoint.min.pause" is longer)");

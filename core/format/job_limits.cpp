@@ -17,7 +17,6 @@ struct Limit {
 
 // The one place that knows; what gets done is taken out here. A list stands for the number of its entries.
 constexpr std::array limits{
-    Limit{"delivery.guarantee", "exactly-once", "remove the key"},
     Limit{"source.value.format", "json", "let the topic carry plain JSON"},
     Limit{"source.key.format", "none",
           "remove the key; a column can still take the key's bytes with \"from\": \"@key\""},
@@ -28,8 +27,6 @@ constexpr std::array limits{
           "use record_value with fields of the record, or kafka for topic, partition and offset"},
     Limit{"sink.delete.enabled", "false", "set it to false"},
     Limit{"sink.auto.evolve", "false", "set it to false, and add new columns with ALTER TABLE"},
-    Limit{"sink.commit.protocol", "ledger, prepared", "use ledger, which gives exactly-once on any database"},
-    Limit{"checkpoint.tolerable.failures", "0", "set it to 0; the restart strategy handles failures"},
 };
 
 bool is_available(const Limit& limit, std::string_view value) {

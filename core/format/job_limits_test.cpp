@@ -11,9 +11,9 @@ namespace {
 class JobLimits : public JobFileTest {};
 
 TEST_F(JobLimits, WhatIsNotThereYetIsRefusedByNameAndPlace) {
-  EXPECT_EQ(problems(job_text("", "", ",\n  \"commit.protocol\": \"wal\"")),
-            "job.json:2:22: \"sink.commit.protocol\": \"wal\" is not available in this version, only ledger, prepared; "
-            "use ledger, which gives exactly-once on any database");
+  EXPECT_EQ(problems(job_text("", "", ",\n  \"pk.mode\": \"record_key\"")),
+            "job.json:2:14: \"sink.pk.mode\": \"record_key\" is not available in this version, only none, kafka, "
+            "record_value; use record_value with fields of the record, or kafka for topic, partition and offset");
 }
 
 TEST_F(JobLimits, EachOfThem) {
@@ -31,10 +31,7 @@ TEST_F(JobLimits, EachOfThem) {
   const auto sink = [&](const std::string& text, const std::string& path) {
     cases.push_back({job_text("", "", ", " + text), path});
   };
-  top(R"("delivery.guarantee": "at-least-once")", "delivery.guarantee");
-  top(R"("delivery.guarantee": "at-most-once")", "delivery.guarantee");
   top(R"("transforms": [{}])", "transforms");
-  top(R"("checkpoint": {"tolerable.failures": 1})", "checkpoint.tolerable.failures");
   for (const auto* format : {"json-schema", "debezium-json", "avro", "csv", "string", "raw"}) {
     source(R"("value.format": ")" + std::string(format) + '"', "source.value.format");
   }
@@ -46,9 +43,6 @@ TEST_F(JobLimits, EachOfThem) {
   sink(R"("pk.mode": "record_header", "pk.fields": ["id"])", "sink.pk.mode");
   sink(R"("delete.enabled": true)", "sink.delete.enabled");
   sink(R"("auto.evolve": true)", "sink.auto.evolve");
-  for (const auto* protocol : {"wal", "none"}) {
-    sink(R"("commit.protocol": ")" + std::string(protocol) + '"', "sink.commit.protocol");
-  }
   const std::string start = R"({"name": "a", "source": {"type": "file", "path": "x"}, )";
   cases.push_back({start + R"("sink": {"type": "kafka"}})", "sink.type"});
   cases.push_back({start + R"("sink": {"type": "file"}})", "sink.type"});
@@ -68,9 +62,9 @@ TEST_F(JobLimits, DeadLettersDoNotComeBack) {
 }
 
 TEST_F(JobLimits, ShowsAVariableNotItsValue) {
-  setenv("SLUICE_TEST_PROTOCOL", "wal", 1);
-  const auto found = problems(job_text("", "", R"(, "commit.protocol": "${env:SLUICE_TEST_PROTOCOL}")"));
-  EXPECT_NE(found.find("\"${env:SLUICE_TEST_PROTOCOL}\" is not available"), std::string::npos) << found;
+  setenv("SLUICE_TEST_PK_MODE", "record_key", 1);
+  const auto found = problems(job_text("", "", R"(, "pk.mode": "${env:SLUICE_TEST_PK_MODE}")"));
+  EXPECT_NE(found.find("\"${env:SLUICE_TEST_PK_MODE}\" is not available"), std::string::npos) << found;
 }
 
 }  // namespace

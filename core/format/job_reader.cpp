@@ -84,7 +84,7 @@ ColumnConfig read_column(SectionReader& section) {
   return column;
 }
 
-SinkConfig read_sink(SectionReader section) {
+SinkConfig read_sink(SectionReader section, Guarantee guarantee) {
   SinkConfig sink;
   section.require("type", "\"type\": \"postgres\"");
   section.choice("type", sink_type_names, sink.type);
@@ -110,21 +110,22 @@ SinkConfig read_sink(SectionReader section) {
     }
     sink.columns.push_back(std::move(column));
   }
+  if (guarantee != Guarantee::exactly_once) sink.commit_protocol = CommitProtocol::none;
   section.choice("commit.protocol", commit_protocol_names, sink.commit_protocol);
   if (section.good()) check(sink, section);
   return sink;
 }
 
-std::vector<SinkConfig> read_sinks(SectionReader& job) {
+std::vector<SinkConfig> read_sinks(SectionReader& job, Guarantee guarantee) {
   std::vector<SinkConfig> sinks;
   if (job.has("sink") && job.has("sinks")) {
     job.problem("sinks", "stands beside \"sink\"; keep one of the two");
     return sinks;
   }
   if (!job.has("sinks")) job.require("sink", "\"sink\": {\"type\": \"postgres\", …}");
-  if (auto section = job.section("sink")) sinks.push_back(read_sink(std::move(*section)));
+  if (auto section = job.section("sink")) sinks.push_back(read_sink(std::move(*section), guarantee));
   for (auto& section : job.sections("sinks")) {
-    auto sink = read_sink(section);
+    auto sink = read_sink(section, guarantee);
     const auto same = [&](const SinkConfig& other) { return other.name == sink.name; };
     if (std::any_of(sinks.begin(), sinks.end(), same)) {
       section.problem("name", "is that of another sink, too; give each its own \"name\"");
@@ -205,6 +206,27 @@ void check_sink_topics(const Job& job, const SinkConfig& sink, SectionReader& se
   }
 }
 
+// Positions are kept with the rows, or by the source: who asks for one and means the other would be surprised.
+void check_guarantee(const Job& job, SectionReader& section) {
+  const bool exactly_once = job.guarantee == Guarantee::exactly_once;
+  for (const auto& sink : job.sinks) {
+    const bool none = sink.commit_protocol == CommitProtocol::none;
+    if (exactly_once && none) {
+      section.problem(section.has("sinks") ? "sinks" : "sink",
+                      "has \"commit.protocol\": \"none\", which keeps no positions with the rows; write "
+                      "\"delivery.guarantee\": \"at-least-once\" or \"at-most-once\", or remove the protocol");
+    } else if (!exactly_once && !none) {
+      section.problem("delivery.guarantee", "is weaker than \"commit.protocol\": \"" +
+                                                std::string(to_string(sink.commit_protocol)) +
+                                                "\" gives; remove it, or write \"commit.protocol\": \"none\"");
+    }
+  }
+  if (!exactly_once && job.source.type != SourceType::kafka) {
+    section.problem("delivery.guarantee",
+                    "leaves the positions to the source, and files keep none; write \"exactly-once\"");
+  }
+}
+
 // What the sinks of a job must say together.
 void check_sinks(const Job& job, SectionReader& section) {
   const char* const key = section.has("sinks") ? "sinks" : "sink";
@@ -232,13 +254,14 @@ Job read(SectionReader section) {
   section.require("source", "\"source\": {\"type\": \"kafka\", …}");
   if (auto source = section.section("source")) job.source = read_source(std::move(*source), job.name);
   section.list("transforms");
-  job.sinks = read_sinks(section);
+  job.sinks = read_sinks(section, job.guarantee);
   section.whole("parallelism", 1, parallelism_max, job.parallelism);
   if (auto checkpoint = section.section("checkpoint")) read_checkpoint(std::move(*checkpoint), job.checkpoint);
   if (auto restart = section.section("restart")) read_restart(std::move(*restart), job.restart);
   if (auto errors = section.section("errors")) read_errors(std::move(*errors), job.errors);
   check_letter_topic(job, section);
   check_sinks(job, section);
+  check_guarantee(job, section);
   return job;
 }
 

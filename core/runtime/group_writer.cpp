@@ -154,6 +154,10 @@ void GroupWriter::set_aside(std::span<const DeadLetter> letters) {
   members_.front().writer->set_aside(letters);
 }
 
+void GroupWriter::flush() {
+  for (const Member& member : members_) member.writer->flush();
+}
+
 Cut GroupWriter::cut_of(std::size_t member, const Cut& cut) const {
   Cut own;
   own.epoch = cut.epoch;

@@ -36,6 +36,7 @@ class GroupWriter final : public SinkWriter {
   Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) override;
   void write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) override;
   void set_aside(std::span<const DeadLetter> letters) override;
+  void flush() override;
   void commit(const Cut& cut) override;
   void abort() noexcept override;
   void release(const Claims& claims) override;

@@ -84,6 +84,7 @@ std::optional<Error> Job::run() {
     task.on_bad_record = settings_.on_bad_record;
     task.bad_share_max = settings_.bad_share_max;
     task.accept_lost_records = settings_.accept_lost_records;
+    task.delivery = settings_.delivery;
     const TaskParts parts{source_, format_, sink_, clock_, log_, *progress_[number], outbox_};
     workers_.push_back(std::make_unique<Worker>(*this, task, parts, std::move(readers[number])));
   }
@@ -148,10 +149,11 @@ bool Job::all_drained() const {
   return ends_ && std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->drained(); });
 }
 
-// The ledger decides whether a bounded run is done: some of its splits may be another process's to finish.
+// Who keeps the positions decides whether a bounded run is done: some of its splits may be another process's to finish.
 bool Job::reached_ends() const {
   try {
-    const Positions ledger = sink_.positions();
+    const bool by_sink = settings_.delivery == Delivery::exactly_once;
+    const Positions ledger = by_sink ? sink_.positions() : source_.committed_positions();
     bool beyond = false;
     for (const auto& [split, end] : *ends_) {
       const auto position = ledger.find(split);

@@ -32,6 +32,7 @@ struct JobSettings {
   OnBadRecord on_bad_record = OnBadRecord::stop;
   double bad_share_max = 1;
   bool accept_lost_records = false;
+  Delivery delivery = Delivery::exactly_once;
   bool migrate = true;  // create or upgrade the recovery tables before the first epoch
 };
 

@@ -210,14 +210,10 @@ void Task::commit_epoch() {
                                   "errors.max.share");
   }
   deliver_letters();
+  if (settings_.delivery == Delivery::at_most_once) writer_->flush();
   const Cut cut = machine_.cut();
-  writer_->commit(cut);
-  machine_.committed(cut, parts_.clock.now());
+  commit(cut);
   restarts_.succeeded();
-  fault_point("task.before_source_commit");
-  Positions positions;
-  for (const auto& move : cut.moves) positions.emplace(move.split, move.to);
-  reader_->committed(positions);
   if (letters > 0) log_letters(letters);
   bad_share_.committed(rows, letters);
   letters_ = 0;
@@ -228,6 +224,31 @@ void Task::commit_epoch() {
   parts_.progress.last_epoch = number(cut.epoch);
   report();
   isolation_.committed(machine_.ledger_positions());
+}
+
+void Task::commit(const Cut& cut) {
+  Positions ends;
+  for (const auto& move : cut.moves) ends.emplace(move.split, move.to);
+  if (settings_.delivery != Delivery::at_most_once) {
+    writer_->commit(cut);
+    machine_.committed(cut, parts_.clock.now());
+    fault_point("task.before_source_commit");
+    return reader_->committed(ends);
+  }
+  reader_->commit_now(ends);
+  machine_.committed(cut, parts_.clock.now());  // from here on these records are never read again
+  fault_point("task.after_source_commit");
+  try {
+    writer_->commit(cut);
+  } catch (const Error&) {
+    for (const auto& move : cut.moves) {
+      parts_.log(
+          LogLevel::warning,
+          "these records are lost or written, nobody knows which, as delivery.guarantee at-most-once allows",
+          {{"split", to_string(move.split)}, {"from", std::to_string(move.from)}, {"before", std::to_string(move.to)}});
+    }
+    throw;
+  }
 }
 
 void Task::deliver_letters() {

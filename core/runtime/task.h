@@ -38,6 +38,13 @@ enum class OnBadRecord {
   drop,       // counted and logged
 };
 
+// Who keeps the positions, and when they move.
+enum class Delivery {
+  exactly_once,   // the sink, in the transaction of the rows
+  at_least_once,  // the source, after the rows are committed
+  at_most_once,   // the source, before they are
+};
+
 struct TaskSettings {
   std::size_t number = 0;
   EpochLimits epochs;
@@ -47,6 +54,7 @@ struct TaskSettings {
   OnBadRecord on_bad_record = OnBadRecord::stop;
   double bad_share_max = 1;          // more of the records than this: the job ends
   bool accept_lost_records = false;  // go on where the log, the ledger or the topic is not what it was
+  Delivery delivery = Delivery::exactly_once;
 };
 
 // Everything is borrowed and outlives the task.
@@ -113,6 +121,7 @@ class Task {
   void move_to(const Split& split, std::int64_t position);
   bool is_another_topic(const Split& split);
   void commit_epoch();
+  void commit(const Cut& cut);
   void give_up_epoch() noexcept;
   void drop_reader();
   void leave(Wish wish);

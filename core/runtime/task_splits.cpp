@@ -49,7 +49,9 @@ void Task::take_over_assigned() {
     return;
   }
   TakeOverFacts facts = facts_about(wanted, held);
-  const auto found = surprises(wanted, facts);
+  // Without a ledger there is nothing that could have been lost.
+  std::vector<Surprise> found;
+  if (settings_.delivery == Delivery::exactly_once) found = surprises(wanted, facts);
   if (!found.empty()) face(found, facts);
   const Claims claims = take_over_at_starts(found, facts);
   held_before_.clear();
@@ -71,6 +73,8 @@ void Task::take_over_assigned() {
     if (const auto now = taken.find(split); now != taken.end() && now->second < told) ahead.insert(*now);
   }
   for (const Surprise& one : found) ahead.insert(*taken.find(one.split));
+  // Where nothing is ever read, the position of the start is all that a bounded run can see.
+  if (settings_.delivery != Delivery::exactly_once) ahead = taken;
   if (!ahead.empty()) reader_->committed(ahead);
   report();
 }
@@ -99,8 +103,16 @@ Claims Task::take_over_at_starts(const std::vector<Surprise>& found, TakeOverFac
 
 TakeOverFacts Task::facts_about(const std::vector<Split>& splits, const Claims& held) {
   TakeOverFacts facts;
-  facts.ledger = writer_->known(splits);
   facts.held = held;
+  if (settings_.delivery != Delivery::exactly_once) {
+    // The source keeps the positions, but may not know of this task's last ones yet.
+    facts.starts = reader_->start_positions(splits);
+    for (auto& [split, start] : facts.starts) {
+      if (const auto own = held.find(split); own != held.end()) start = own->second.position;
+    }
+    return facts;
+  }
+  facts.ledger = writer_->known(splits);
   facts.topics = reader_->topic_ids(splits);
   std::vector<Split> new_here;
   std::vector<Split> unknown;

@@ -58,7 +58,7 @@ class FakeSource final : public Source {
   void deliver_again(const Split& split, std::int64_t from);
 
   // What readers were told by committed(): advisory positions of the group.
-  Positions committed_positions() const;
+  Positions committed_positions() const override;
 
   std::unique_ptr<SourceReader> open_reader(std::size_t task) override;
   Positions end_positions() override;
@@ -122,6 +122,7 @@ class FakeReader final : public SourceReader {
   bool caught_up() const override;
   Positions known_ends() const override;
   void committed(const Positions& positions) noexcept override;
+  void commit_now(const Positions& positions) override { committed(positions); }
   const Split& split(SplitIndex index) const override { return names_.at(index); }
   void close() noexcept override;
 

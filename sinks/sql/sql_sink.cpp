@@ -39,7 +39,9 @@ void SqlSink::prepare(bool migrate) {
   }
   with_control([&](Session& session) {
     Migrator migrator(*database_, session);
-    if (migrate) {
+    if (!has_recovery_tables()) {
+      // nothing of ours in the database
+    } else if (migrate) {
       for (const auto& name : migrator.apply()) log_(LogLevel::info, "created recovery tables", {{"migration", name}});
     } else if (const auto missing = migrator.missing(); !missing.empty()) {
       throw Error(Fault::fatal, "the recovery tables in " + database_->name() + " are not up to date (" +
@@ -93,13 +95,15 @@ Binding SqlSink::bind_table(Session& session, const std::string& topic,
                     "and lower case included");
   }
   Binding binding = bind_columns(*table, settings_.mapping);
-  if (known_tables_.find(session, topic) != table->id) known_tables_.remember(session, topic, table->id);
+  if (settings_.keeps_ledger && known_tables_.find(session, topic) != table->id)
+    known_tables_.remember(session, topic, table->id);
   return binding;
 }
 
 // A table that is gone, or is empty and not the one that this topic went to before: the ledger would skip what the old
 // one held.
 void SqlSink::face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table) {
+  if (!settings_.keeps_ledger) return;
   const auto before = known_tables_.find(session, topic);
   if (!before || (table && (table->id == *before || has_rows(session, *table)))) return;
   std::string positions;
@@ -194,8 +198,8 @@ std::unique_ptr<SqlWriter> SqlSink::make_writer(std::optional<Branching> branchi
     const std::scoped_lock lock(mutex_);
     return bound_.at(topic).plan;
   };
-  return std::make_unique<SqlWriter>(*database_, ledger_, letters_, plan_of, settings_.calls, log_,
-                                     std::move(branching));
+  return std::make_unique<SqlWriter>(*database_, settings_.keeps_ledger ? &ledger_ : nullptr, letters_, plan_of,
+                                     settings_.calls, log_, std::move(branching));
 }
 
 Positions SqlSink::positions() {
@@ -205,27 +209,33 @@ Positions SqlSink::positions() {
 }
 
 std::map<Split, LedgerEntry> SqlSink::ledger() {
+  if (!settings_.keeps_ledger) return {};
   return with_control([&](Session& session) { return ledger_.read(session); });
 }
 
 std::vector<StoredLetter> SqlSink::letters(std::size_t count, const DeadLetter* after) {
+  if (!has_recovery_tables()) return {};
   return with_control([&](Session& session) { return letters_.read(session, count, after); });
 }
 
 std::uint64_t SqlSink::letter_count() {
+  if (!has_recovery_tables()) return 0;
   return with_control([&](Session& session) { return letters_.count(session); });
 }
 
 LetterRetry::Result SqlSink::retry_letters(Format& format) {
+  if (!has_recovery_tables()) return {};
   const auto writer = make_writer();
   return LetterRetry(*this, *writer, format).run();
 }
 
 std::uint64_t SqlSink::discard_letters() {
+  if (!has_recovery_tables()) return 0;
   return with_control([&](Session& session) { return letters_.remove_all(session); });
 }
 
 std::vector<std::string> SqlSink::migrate(bool apply) {
+  if (!has_recovery_tables()) return {};
   return with_control([&](Session& session) {
     Migrator migrator(*database_, session);
     return apply ? migrator.apply() : migrator.missing();

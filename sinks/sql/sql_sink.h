@@ -32,6 +32,8 @@ struct SqlSinkSettings {
   std::string table_name_format;    // ${topic} stands for the record's topic
   std::vector<std::string> topics;  // those known beforehand are bound at the start, so that mistakes show at once
   std::size_t tasks = 1;
+  bool keeps_ledger = true;   // false: the positions are the source's to keep
+  bool keeps_letters = true;  // without both there are no recovery tables
   MappingSettings mapping;
   CallLimits calls;                  // of a writer
   bool accept_lost_records = false;  // go on where a table is not the one that was written to
@@ -84,6 +86,7 @@ class SqlSink final : public TwoPhaseSink {
   auto with_control(Work work);
   void face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table);
   bool has_rows(Session& session, const Table& table);
+  bool has_recovery_tables() const { return settings_.keeps_ledger || settings_.keeps_letters; }
   std::unique_ptr<SqlWriter> make_writer(std::optional<Branching> branching = std::nullopt);
   std::string prefix() const { return database_->transaction_prefix(settings_.job, settings_.sink); }
   Binding bind_table(Session& session, const std::string& topic, const std::function<std::vector<Field>()>& infer);

@@ -30,7 +30,7 @@ std::size_t refused_row(const RowLoader& by, const Batch& batch, std::size_t fir
 
 }  // namespace
 
-SqlWriter::SqlWriter(Database& database, const Ledger& ledger, const DeadLetters& letters,
+SqlWriter::SqlWriter(Database& database, const Ledger* ledger, const DeadLetters& letters,
                      std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits,
                      const Log& log, std::optional<Branching> branching)
     : database_(database),
@@ -70,7 +70,8 @@ auto SqlWriter::watched(Work work) {
 
 std::map<Split, Known> SqlWriter::known(const std::vector<Split>& splits) {
   std::map<Split, Known> all;
-  for (const auto& [split, entry] : watched([&] { return ledger_.read(*session_, &splits); })) {
+  if (ledger_ == nullptr) return all;
+  for (const auto& [split, entry] : watched([&] { return ledger_->read(*session_, &splits); })) {
     all.emplace(split,
                 Known{entry.claim.position, entry.claim.generation, entry.topic_id, entry.owner == moved_by_hand});
   }
@@ -78,7 +79,16 @@ std::map<Split, Known> SqlWriter::known(const std::vector<Split>& splits) {
 }
 
 Claims SqlWriter::take_over(const Positions& starts, const Claims& held, const TopicIds& topics) {
-  return watched([&] { return ledger_.take_over(*session_, owner_, starts, held, topics); });
+  if (ledger_ == nullptr) {
+    Claims claims;
+    for (const auto& [split, start] : starts) {
+      const auto before = held.find(split);
+      const std::uint64_t generation = before == held.end() ? 1 : number(before->second.generation) + 1;
+      claims.emplace(split, Claim{start, Generation{generation}, {}});
+    }
+    return claims;
+  }
+  return watched([&] { return ledger_->take_over(*session_, owner_, starts, held, topics); });
 }
 
 void SqlWriter::open_epoch() {
@@ -183,9 +193,17 @@ void SqlWriter::finish_epoch(const Cut& cut) {
   if (branching_) {
     branching_->epochs->put(*session_, branching_->name, branching_->name.text(branching_->prefix));
   }
-  if (ledger_.move(*session_, cut)) return;
+  if (ledger_ == nullptr || ledger_->move(*session_, cut)) return;
   abort();
-  throw ledger_.explain_miss(*session_, cut);
+  throw ledger_->explain_miss(*session_, cut);
+}
+
+void SqlWriter::flush() {
+  if (!open_) return;
+  watched([&] {
+    finish_rows();
+    send_letters();
+  });
 }
 
 void SqlWriter::commit(const Cut& cut) {
@@ -223,7 +241,7 @@ void SqlWriter::commit_prepared(const std::string& transaction) {
 
 std::set<std::string> SqlWriter::settle(const std::set<std::string>& decided, const std::vector<Split>& splits) {
   return watched([&] {
-    ledger_.end_owners(*session_, owner_, splits);
+    ledger_->end_owners(*session_, owner_, splits);
     std::set<std::string> missing = decided;
     const auto settle_each = [&](const auto& finish) {
       for (const auto& found : session_->prepared_transactions()) {
@@ -284,7 +302,7 @@ void SqlWriter::abort() noexcept {
 }
 
 void SqlWriter::release(const Claims& claims) {
-  watched([&] { ledger_.release(*session_, claims); });
+  if (ledger_ != nullptr) watched([&] { ledger_->release(*session_, claims); });
 }
 
 }  // namespace sluice::sql

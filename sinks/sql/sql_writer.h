@@ -35,7 +35,8 @@ struct Branching {
 class SqlWriter final : public TwoPhaseWriter {
  public:
   // All of it is borrowed and outlives the writer; `plan_of` yields the plan of a topic that was bound.
-  SqlWriter(Database& database, const Ledger& ledger, const DeadLetters& letters,
+  // `ledger` nullptr: the positions are not kept here.
+  SqlWriter(Database& database, const Ledger* ledger, const DeadLetters& letters,
             std::function<const LoadPlan&(const std::string& topic)> plan_of, const CallLimits& limits, const Log& log,
             std::optional<Branching> branching = std::nullopt);
   ~SqlWriter() override;
@@ -44,6 +45,7 @@ class SqlWriter final : public TwoPhaseWriter {
   Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) override;
   void write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) override;
   void set_aside(std::span<const DeadLetter> letters) override;
+  void flush() override;
   void commit(const Cut& cut) override;
   void abort() noexcept override;
   void release(const Claims& claims) override;
@@ -71,7 +73,7 @@ class SqlWriter final : public TwoPhaseWriter {
   void send_letters();
 
   Database& database_;
-  const Ledger& ledger_;
+  const Ledger* ledger_;
   const DeadLetters& dead_letters_;
   std::function<const LoadPlan&(const std::string&)> plan_of_;
   std::unique_ptr<Session> session_;

@@ -1,5 +1,9 @@
 #include "sources/kafka/advisory_commits.h"
 
+#include <string>
+
+#include "sources/kafka/errors.h"
+
 namespace sluice::kafka {
 
 namespace {
@@ -25,6 +29,24 @@ void AdvisoryCommits::send(Clock::time_point now) {
   rd_kafka_commit(client_, list.get(), 1);
   waiting_.clear();
   sent_at_ = now;
+}
+
+void AdvisoryCommits::commit_now(const Positions& positions, std::chrono::milliseconds wait_max) {
+  // What waits of these splits is older, and would turn them back.
+  for (const auto& [split, position] : positions) waiting_.erase(split);
+  const PartitionsHandle list = to_list(positions);
+  const QueueHandle answers{rd_kafka_queue_new(client_)};
+  auto code = rd_kafka_commit_queue(client_, list.get(), answers.get(), nullptr, nullptr);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    const EventHandle answer{rd_kafka_queue_poll(answers.get(), static_cast<int>(wait_max.count()))};
+    code = answer ? rd_kafka_event_error(answer.get()) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+    const auto* told = answer ? rd_kafka_event_topic_partition_list(answer.get()) : nullptr;
+    for (int i = 0; told != nullptr && code == RD_KAFKA_RESP_ERR_NO_ERROR && i < told->cnt; ++i) {
+      code = told->elems[i].err;
+    }
+  }
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  throw make_error(Fault::retryable, "the positions could not be committed to the group", code);
 }
 
 void AdvisoryCommits::finish(std::chrono::milliseconds wait_max) {

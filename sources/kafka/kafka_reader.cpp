@@ -20,6 +20,7 @@ constexpr std::chrono::seconds missing_topic_wait{10};
 constexpr std::chrono::milliseconds short_query{2'000};
 constexpr std::chrono::milliseconds last_commit_wait{1'000};
 constexpr std::chrono::milliseconds leave_wait{2'000};
+constexpr std::chrono::milliseconds group_commit_wait{10'000};
 
 std::vector<std::string> subscription(const KafkaConfig& config) {
   if (config.topics_regex.empty()) return config.topics;
@@ -279,6 +280,10 @@ void KafkaReader::committed(const Positions& positions) noexcept {
   } catch (const std::exception& error) {
     client_.log().line(LogLevel::debug, std::string{"the group's offsets could not be committed: "} + error.what());
   }
+}
+
+void KafkaReader::commit_now(const Positions& positions) {
+  commits_.commit_now(positions, group_commit_wait);
 }
 
 void KafkaReader::close() noexcept {

@@ -59,6 +59,12 @@ Positions KafkaSource::begin_positions() {
   return query_positions(RD_KAFKA_OFFSET_SPEC_EARLIEST);
 }
 
+Positions KafkaSource::committed_positions() const {
+  // A member of the group that joins nothing.
+  kafka::Client client{kafka::member_conf(config_, 0), kafka::client_name(config_, "query"), config_.log, {}};
+  return kafka::group_positions(client, config_, kafka::find_splits(client, config_));
+}
+
 Positions KafkaSource::query_positions(std::int64_t offset_spec) const {
   kafka::Client client{kafka::query_conf(config_), kafka::client_name(config_, "query"), config_.log, {}};
   return kafka::list_offsets(client, kafka::find_splits(client, config_), offset_spec);

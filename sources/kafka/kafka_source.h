@@ -31,6 +31,7 @@ struct KafkaConfig {
   std::string topics_regex;         // or every topic whose whole name matches this POSIX extended regular expression
   std::string group_id;
   StartMode start_mode = StartMode::earliest;
+  bool resume_from_group = false;  // what the group has committed comes before the start mode
   std::int64_t start_timestamp_ms = 0;
   Positions start_offsets;
   std::chrono::milliseconds discovery_interval{5000};  // how soon new partitions and topics are seen
@@ -59,6 +60,7 @@ class KafkaSource final : public Source {
   // Both ask the brokers, for at most 15 s. A topic that does not exist is Error(fatal), no answer Error(retryable).
   Positions end_positions() override;
   Positions begin_positions() override;
+  Positions committed_positions() const override;
 
  private:
   Positions query_positions(std::int64_t offset_spec) const;

@@ -78,6 +78,17 @@ Positions group_positions(Client& client, const KafkaConfig& config, const std::
 Positions start_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                           std::chrono::milliseconds wait_max) {
   if (splits.empty()) return {};
+  if (config.resume_from_group) {
+    KafkaConfig by_mode = config;
+    by_mode.resume_from_group = false;
+    Positions found = group_positions(client, config, splits, wait_max);
+    std::vector<Split> unknown;
+    for (const Split& split : splits) {
+      if (!found.contains(split)) unknown.push_back(split);
+    }
+    found.merge(start_positions(client, by_mode, unknown, wait_max));
+    return found;
+  }
   switch (config.start_mode) {
     case StartMode::earliest:
       return list_offsets(client, splits, RD_KAFKA_OFFSET_SPEC_EARLIEST, wait_max);
