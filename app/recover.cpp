@@ -100,7 +100,8 @@ int recover_command(const JobArguments& arguments, const RecoverArguments& what,
   const format::Job job = format::read_job(arguments.file, arguments.overrides);
   const Wiring wiring = wire(job, nullptr, log);
   if (!wiring.store) {
-    std::puts("this job prepares no transactions: its commit.protocol is ledger");
+    std::printf("this job prepares no transactions: its commit.protocol is %s\n",
+                std::string(format::to_string(job.sinks.front().commit_protocol)).c_str());
     return done;
   }
   require_recovery_tables(wiring);

@@ -55,6 +55,7 @@ std::unique_ptr<Source> make_source(const format::Job& job, const Slot* slot, co
   config.topics_regex = from.topics_regex;
   config.group_id = from.group_id;
   config.start_mode = start_mode(from.start_mode);
+  config.resume_from_group = job.guarantee != format::Guarantee::exactly_once;
   config.start_timestamp_ms = from.start_timestamp_ms;
   config.start_offsets = from.start_offsets;
   config.discovery_interval = from.discovery_interval;
@@ -145,6 +146,18 @@ bool accepts_lost_records(const format::Job& job) {
   return job.source.kafka.on_lost_records == format::OnLostRecords::skip;
 }
 
+Delivery delivery(format::Guarantee guarantee) {
+  switch (guarantee) {
+    case format::Guarantee::exactly_once:
+      return Delivery::exactly_once;
+    case format::Guarantee::at_least_once:
+      return Delivery::at_least_once;
+    case format::Guarantee::at_most_once:
+      return Delivery::at_most_once;
+  }
+  return Delivery::exactly_once;
+}
+
 OnBadRecord on_bad_record(const format::ErrorsConfig& errors) {
   if (errors.tolerance == format::Tolerance::none) return OnBadRecord::stop;
   switch (errors.deadletter.to) {
@@ -161,18 +174,23 @@ OnBadRecord on_bad_record(const format::ErrorsConfig& errors) {
 }  // namespace
 
 bool WiredSink::takes(const std::string& topic) const {
-  return GroupMember{name, nullptr, topics}.takes(topic);
+  return GroupMember{name, nullptr, topics, nullptr}.takes(topic);
 }
 
 Sink& Wiring::target() const {
   if (group) return *group;
-  return *sinks.front().sink;
+  return sinks.front().target();
+}
+
+Sink& WiredSink::target() const {
+  if (wal) return *wal;
+  return *sink;
 }
 
 namespace {
 
 WiredSink wire_sink(const format::Job& job, const format::SinkConfig& sink, const Log& log) {
-  WiredSink wired{sink.name, sink.topics, sink.auto_create, nullptr};
+  WiredSink wired{sink.name, sink.topics, sink.auto_create, nullptr, nullptr};
   sql::SqlSinkSettings settings;
   settings.job = job.name;
   settings.sink = sink.name;
@@ -182,10 +200,15 @@ WiredSink wire_sink(const format::Job& job, const format::SinkConfig& sink, cons
     if (wired.takes(topic)) settings.topics.push_back(topic);
   }
   settings.tasks = job.parallelism;
+  settings.keeps_ledger = sink.commit_protocol != format::CommitProtocol::none;
+  settings.keeps_letters = on_bad_record(job.errors) == OnBadRecord::set_aside;
   settings.mapping = mapping(sink);
   settings.calls.limit = longest_call(job);
   settings.accept_lost_records = accepts_lost_records(job);
   wired.sink = std::make_unique<sql::SqlSink>(std::move(settings), make_database(job, sink), log);
+  if (sink.commit_protocol == format::CommitProtocol::wal) {
+    wired.wal = std::make_unique<WalSink>(*wired.sink, job.checkpoint.directory, job.name, sink.name, log);
+  }
   return wired;
 }
 
@@ -198,7 +221,7 @@ Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
   std::vector<GroupMember> members;
   for (const auto& sink : job.sinks) {
     const WiredSink& wired = wiring.sinks.emplace_back(wire_sink(job, sink, log));
-    members.push_back({wired.name, wired.sink.get(), wired.topics});
+    members.push_back({wired.name, &wired.target(), wired.topics, wired.sink.get()});
   }
   const bool together = job.sinks.front().commit_protocol == format::CommitProtocol::prepared;
   if (together) wiring.store = std::make_unique<CheckpointDirectory>(job.checkpoint.directory, job.name);
@@ -229,9 +252,11 @@ JobSettings job_settings(const format::Job& job, bool bounded, bool migrate) {
   settings.epochs = {job.checkpoint.interval, job.checkpoint.min_pause, job.checkpoint.rows_max,
                      job.checkpoint.bytes_max};
   settings.restart = restart(job.restart);
+  settings.restart.tolerated = job.checkpoint.tolerable_failures;
   settings.on_bad_record = on_bad_record(job.errors);
   settings.bad_share_max = job.errors.share_max;
   settings.accept_lost_records = accepts_lost_records(job);
+  settings.delivery = delivery(job.guarantee);
   settings.bounded = bounded;
   settings.migrate = migrate;
   return settings;

@@ -15,6 +15,7 @@
 #include "core/runtime/job.h"
 #include "core/runtime/sink_group.h"
 #include "sinks/sql/sql_sink.h"
+#include "stores/wal/wal_sink.h"
 
 namespace sluice::app {
 
@@ -23,7 +24,9 @@ struct WiredSink {
   std::vector<std::string> topics;  // that go there; empty: all
   bool auto_create = false;
   std::unique_ptr<sql::SqlSink> sink;
+  std::unique_ptr<WalSink> wal;  // in front of it; nullptr: nothing is
 
+  Sink& target() const;
   bool takes(const std::string& topic) const;
 };
 

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CODE = ("core", "sources", "sinks", "app", "benchmarks", "examples")
+CODE = ("core", "sources", "sinks", "stores", "app", "benchmarks", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 # A folder may include itself, and what is named here.
@@ -15,9 +15,10 @@ ALLOWED = {
     "core/protocol": {"core/model", "core/api"},
     "core/runtime": {"core/model", "core/api", "core/protocol"},
     "core/format": {"core/model", "core/api"},
-    "core/testing": {"core/model", "core/api", "core/protocol", "core/runtime", "sinks/sql"},
+    "core/testing": {"core/model", "core/api", "core/protocol", "core/runtime", "sinks/sql", "stores/wal"},
 }
 ANY_SOURCE = {"core/model", "core/api"}
+ANY_STORE = {"core/model", "core/api"}
 ANY_SINK = {"core/model", "core/api", "sinks/sql"}
 # A test may use the fakes and the conformance suites as well.
 FOR_TESTS = {"core/testing", "core/runtime", "core/protocol"}
@@ -28,7 +29,8 @@ CLIENTS = {
     r"librdkafka|rdkafka": {"sources/kafka", "sinks/kafka", "app"},  # app: the demo's in-process broker
     r"mysql|mariadb|cppconn|jdbc": {"sinks/mysql"},
     r"simdjson": {"core/format"},
-    r"nlohmann": {"core/format", "sinks/sql", "app"},  # sinks/sql: headers of a dead letter
+    r"nlohmann": {"core/format", "sinks/sql", "stores/directory", "stores/wal", "app"},  # sinks/sql: headers of a dead letter
+    r"xxhash": {"stores/wal"},
     r"CLI|spdlog|fmt": {"app"},
 }
 BANNED = ("TO" + "DO", "FIX" + "ME", "XX" + "X")
@@ -93,6 +95,8 @@ class Layout(unittest.TestCase):
             allowed = ANY_SOURCE
         elif here.startswith("sinks/"):
             allowed = ANY_SINK
+        elif here.startswith("stores/"):
+            allowed = ANY_STORE
         else:
             return None
         return allowed | FOR_TESTS if test else allowed

@@ -14,7 +14,7 @@
 namespace sluice {
 
 namespace {
-constexpr std::array<std::string_view, 18> names{
+constexpr std::array<std::string_view, 23> names{
     "task.assigned",
     "sink.before_take_over",
     "sink.after_take_over",
@@ -34,6 +34,13 @@ constexpr std::array<std::string_view, 18> names{
     "store.before_publish",
     "store.after_publish",
     "group.between_commits",
+    // commit.protocol wal
+    "wal.before_seal",
+    "wal.after_seal",
+    "wal.before_apply",
+    "wal.before_remove",
+    // delivery.guarantee at-most-once
+    "task.after_source_commit",
 };
 }  // namespace
 

@@ -20,7 +20,7 @@ SinkGroup::~SinkGroup() = default;
 
 void SinkGroup::prepare(bool migrate) {
   for (const GroupMember& member : members_) {
-    if (store_ != nullptr) member.sink->require_two_phase();
+    if (store_ != nullptr) member.two_phase->require_two_phase();
     member.sink->prepare(migrate);
   }
   // Before any ledger is touched: from now on no older process can decide anything.
@@ -53,7 +53,7 @@ std::unique_ptr<SinkWriter> SinkGroup::open_writer(std::size_t task) {
     GroupWriter::Member one;
     one.about = &member;
     if (store_ != nullptr) {
-      auto writer = member.sink->open_two_phase_writer(task, generation_);
+      auto writer = member.two_phase->open_two_phase_writer(task, generation_);
       one.two_phase = writer.get();
       one.writer = std::move(writer);
     } else {

@@ -17,8 +17,9 @@ namespace sluice {
 
 struct GroupMember {
   std::string name;
-  TwoPhaseSink* sink = nullptr;     // borrowed
-  std::vector<std::string> topics;  // that go there; empty: all
+  Sink* sink = nullptr;               // borrowed
+  std::vector<std::string> topics;    // that go there; empty: all
+  TwoPhaseSink* two_phase = nullptr;  // the same one, where a store decides
 
   bool takes(const std::string& topic) const;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "core/runtime/sink_group.h"
@@ -16,6 +17,7 @@
 #include "core/testing/faulty_session.h"
 #include "core/testing/manual_clock.h"
 #include "sinks/sql/sql_sink.h"
+#include "stores/wal/wal_sink.h"
 
 namespace sluice::testing {
 
@@ -35,7 +37,10 @@ struct Shape {
   Keyed keyed = Keyed::no;
   bool two_phase = false;
   bool two_sinks = false;
+  bool wal = false;
 
+  // The job that also shows what happens while its tables are made: no other shape matters to that.
+  bool plain() const { return keyed == Keyed::no && !two_phase && !two_sinks && !wal; }
   std::vector<std::string> sinks() const {
     return two_sinks ? std::vector<std::string>{"main", "second"} : std::vector<std::string>{"main"};
   }
@@ -56,7 +61,11 @@ class FailingJob {
       if (i % 4 == 3) source_.skip(split(1));
     }
     source_.skip(split(0), 2);
+    std::string pattern = (std::filesystem::temp_directory_path() / "sluice-steps-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    folder_ = pattern;
   }
+  ~FailingJob() { std::filesystem::remove_all(folder_); }
 
   void run() {
     for (int life = 0; life < 3 && !done_; ++life) {
@@ -77,14 +86,17 @@ class FailingJob {
     std::vector<GroupMember> members;
     for (const std::string& name : shape_.sinks()) {
       sinks.push_back(make_sink(name));
-      members.push_back({name, sinks.back().get(), {}});
+      members.push_back({name, sinks.back().get(), {}, sinks.back().get()});
     }
     FakeStore store(shelf_, [&](const std::string& name, const std::function<void()>& call) {
       std::atomic<bool> broken{false};  // each call opens its files anew
       plan_->run(name, nullptr, broken, call);
     });
     SinkGroup group(members, shape_.two_phase ? &store : nullptr, no_log);
-    Sink& sink = shape_.two_phase || shape_.two_sinks ? static_cast<Sink&>(group) : *sinks.front();
+    WalSink wal(*sinks.front(), folder_, "job", "main", no_log);
+    Sink& sink = shape_.wal                             ? static_cast<Sink&>(wal)
+                 : shape_.two_phase || shape_.two_sinks ? static_cast<Sink&>(group)
+                                                        : *sinks.front();
     if (!prepare(sink)) return;
     TaskProgress progress;
     TaskSettings task_settings;
@@ -131,6 +143,7 @@ class FailingJob {
   SqlUnderTest& sut_;
   std::shared_ptr<FaultPlan> plan_;
   Shape shape_;
+  std::filesystem::path folder_;
   FakeShelf shelf_;
   ManualClock clock_;
   FakeSource source_;
@@ -181,7 +194,11 @@ bool run_once(SqlUnderTest& sut, std::uint64_t call, FaultKind kind, const Shape
 // First the calls that make the recovery tables, then the others with tables that are there: making tables is what
 // takes most of the time.
 void fail_every_step(SqlUnderTest& sut, FaultKind kind, const Shape& shape) {
-  constexpr std::uint64_t first_calls = 40;
+  const std::uint64_t first_calls = shape.plain() ? 40 : 0;
+  if (!shape.plain()) {
+    set_up(sut, shape, Begin::without_tables);
+    open_again(sut, shape.keyed);
+  }
   for (std::uint64_t call = 1; call <= first_calls; ++call) {
     ASSERT_TRUE(run_once(sut, call, kind, shape, Begin::without_tables));
     ASSERT_FALSE(::testing::Test::HasFailure()) << "at call " << call << " of a job that makes its tables";
@@ -204,6 +221,7 @@ struct FailTest {
 
 constexpr Shape upserts{.keyed = Keyed::yes};
 constexpr Shape prepared{.two_phase = true};
+constexpr Shape wal{.wal = true};
 constexpr Shape two_sinks{.two_sinks = true};
 constexpr Shape two_prepared{.two_phase = true, .two_sinks = true};
 
@@ -221,6 +239,10 @@ constexpr std::array tests{
     FailTest{"LostAnswersOfPreparedEpochs", FaultKind::lost_answer, prepared},
     FailTest{"DeathsBeforeACallOfPreparedEpochs", FaultKind::death_before, prepared},
     FailTest{"DeathsAfterACallOfPreparedEpochs", FaultKind::death_after, prepared},
+    FailTest{"LostRequestsOfEpochFiles", FaultKind::lost_request, wal},
+    FailTest{"LostAnswersOfEpochFiles", FaultKind::lost_answer, wal},
+    FailTest{"DeathsBeforeACallOfEpochFiles", FaultKind::death_before, wal},
+    FailTest{"DeathsAfterACallOfEpochFiles", FaultKind::death_after, wal},
     FailTest{"LostAnswersOfTwoSinks", FaultKind::lost_answer, two_sinks, Needs::several_writers},
     FailTest{"DeathsAfterACallOfTwoSinks", FaultKind::death_after, two_sinks, Needs::several_writers},
     FailTest{"LostAnswersOfTwoPreparedSinks", FaultKind::lost_answer, two_prepared},

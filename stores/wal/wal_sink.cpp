@@ -1,0 +1,236 @@
+#include "stores/wal/wal_sink.h"
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include "core/model/error.h"
+#include "core/model/fault_point.h"
+#include "core/model/fingerprint.h"
+
+namespace sluice {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string random_name() {
+  std::random_device device;
+  return fingerprint(std::to_string(device()) + "/" + std::to_string(device()));
+}
+
+// Nothing where a split of the file is not among the claims at all: it is not for this task to judge.
+enum class Fate { apply, discard, leave };
+
+Fate fate_of(const Cut& cut, const Claims& claims) {
+  std::size_t known = 0;
+  std::size_t expected = 0;
+  for (const Move& move : cut.moves) {
+    const auto claim = claims.find(move.split);
+    if (claim == claims.end()) continue;
+    ++known;
+    expected += claim->second.position == move.from ? 1 : 0;
+  }
+  if (known == 0) return Fate::leave;
+  // Whoever wrote it can never commit it any more: one of its splits is this task's now.
+  return expected == cut.moves.size() ? Fate::apply : Fate::discard;
+}
+
+// The table is to be created from a sample, and there is none.
+struct NoTable {};
+
+}  // namespace
+
+WalSink::WalSink(Sink& inner, const fs::path& directory, const std::string& job, const std::string& sink, Log log)
+    : inner_(inner),
+      folder_(directory / (job + "." + sink + ".epochs")),
+      log_(std::move(log)),
+      process_(random_name()) {}
+
+void WalSink::prepare(bool migrate) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) {
+    throw Error(Fault::fatal, "cannot make " + folder_.string() + ": " + error.message() +
+                                  ". Epochs wait there for their commit; \"checkpoint.directory\" names another place");
+  }
+  for (const auto& path : wal::epoch_files(folder_, wal::unfinished)) wal::remove_if_left(path);
+  inner_.prepare(migrate);
+}
+
+RowShape WalSink::bind(const std::string& topic, const std::function<std::vector<Field>()>& infer) {
+  RowShape shape = inner_.bind(topic, infer);
+  std::string text;
+  for (const CellSource& cell : shape.cells) text += to_string(cell) + (cell.raw ? "!\n" : "\n");
+  const std::scoped_lock lock(mutex_);
+  shapes_[topic] = fingerprint(text);
+  return shape;
+}
+
+std::optional<std::string> WalSink::shape_of(const std::string& topic) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = shapes_.find(topic); found != shapes_.end()) return found->second;
+  }
+  try {
+    bind(topic, []() -> std::vector<Field> { throw NoTable(); });
+  } catch (const NoTable&) {
+    return std::nullopt;
+  }
+  const std::scoped_lock lock(mutex_);
+  return shapes_.at(topic);
+}
+
+std::string WalSink::next_name(std::size_t task) {
+  return "task-" + std::to_string(task) + "-" + process_ + "-" + std::to_string(++files_);
+}
+
+std::unique_ptr<SinkWriter> WalSink::open_writer(std::size_t task) {
+  return std::make_unique<WalWriter>(*this, inner_.open_writer(task), task);
+}
+
+WalWriter::WalWriter(WalSink& sink, std::unique_ptr<SinkWriter> inner, std::size_t task)
+    : sink_(sink), inner_(std::move(inner)), task_(task) {}
+
+Claims WalWriter::take_over(const Positions& starts, const Claims& held, const TopicIds& topics) {
+  Claims claims = inner_->take_over(starts, held, topics);
+  for (const auto& [topic, id] : topics) topics_.insert_or_assign(topic, id);
+  // One epoch may be the next one of another, so until none fits any more.
+  apply_left(claims);
+  return claims;
+}
+
+void WalWriter::apply_left(Claims& claims) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const auto& path : wal::epoch_files(sink_.folder_, wal::sealed)) again = apply_left(path, claims) || again;
+  }
+}
+
+// True: it was applied.
+bool WalWriter::apply_left(const fs::path& path, Claims& claims) {
+  const auto discard = [&](const std::string& why) {
+    sink_.log_(LogLevel::warning, "an epoch that was left behind is not used: " + why + "; its records are read again",
+               {{"file", path.string()}});
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return false;
+  };
+  std::unique_ptr<wal::EpochFile> file;
+  try {
+    file = wal::EpochFile::open(path);
+    if (!file) return false;
+    const Fate fate = fate_of(file->end().cut, claims);
+    if (fate == Fate::leave) return false;
+    // The usual case of a process that died behind its commit.
+    if (fate == Fate::discard) return fs::remove(path), false;
+    if (!fits(*file)) return discard("the table's mapping or the topic is another one now");
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& broken) {
+    return discard(broken.what());
+  }
+  Cut cut = file->end().cut;
+  for (Move& move : cut.moves) move.generation = claims.at(move.split).generation;
+  try {
+    if (!apply(*file, cut)) return inner_->abort(), discard("it holds rows that cannot be written");
+  } catch (const Error& error) {
+    // The replay looks for them.
+    if (error.fault() == Fault::bad_record) discard("it holds rows that cannot be written");
+    throw;
+  }
+  for (const Move& move : cut.moves) {
+    claims.at(move.split).position = move.to;
+    claims.at(move.split).epoch = cut.epoch;
+  }
+  sink_.log_(LogLevel::info, "an epoch that was left behind is written now",
+             {{"epoch", std::to_string(number(cut.epoch))}});
+  fs::remove(path);
+  return true;
+}
+
+bool WalWriter::fits(const wal::EpochFile& file) const {
+  for (const auto& [topic, id] : file.end().topics) {
+    const auto now = topics_.find(topic);
+    if (now != topics_.end() && now->second != id) return false;
+  }
+  bool same = true;
+  file.replay([&](const std::string& topic, const std::string& shape,
+                  const Batch&) { same = same && sink_.shape_of(topic) == shape; },
+              [](std::span<const DeadLetter>) {});
+  return same;
+}
+
+bool WalWriter::apply(const wal::EpochFile& file, const Cut& cut) {
+  fault_point("wal.before_apply");
+  std::vector<Reject> rejects;
+  file.replay(
+      [&](const std::string& topic, const std::string&, const Batch& batch) {
+        if (rejects.empty()) inner_->write(topic, batch, WriteMode::streaming, rejects);
+      },
+      [&](std::span<const DeadLetter> letters) { inner_->set_aside(letters); });
+  if (!rejects.empty()) return false;
+  inner_->commit(cut);
+  return true;
+}
+
+wal::EpochFileWriter& WalWriter::file() {
+  if (!file_) file_ = std::make_unique<wal::EpochFileWriter>(sink_.folder_, sink_.next_name(task_));
+  return *file_;
+}
+
+void WalWriter::write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) {
+  // Who looks for a row at fault needs the server's word for each.
+  if (mode != WriteMode::streaming) {
+    direct_ = true;
+    return inner_->write(topic, batch, mode, rejects);
+  }
+  file().rows(topic, *sink_.shape_of(topic), batch);
+}
+
+void WalWriter::set_aside(std::span<const DeadLetter> letters) {
+  if (letters.empty()) return;
+  if (direct_) return inner_->set_aside(letters);
+  file().letters(letters);
+}
+
+void WalWriter::commit(const Cut& cut) {
+  if (!file_) {
+    direct_ = false;
+    return inner_->commit(cut);
+  }
+  if (direct_) {
+    // Letters that came before the first row.
+    wal::EpochFileWriter& letters = *file_;
+    letters.seal({cut, topics_});
+    wal::EpochFile::of(letters)->replay([](const std::string&, const std::string&, const Batch&) {},
+                                        [&](std::span<const DeadLetter> some) { inner_->set_aside(some); });
+    letters.remove();
+    file_.reset();
+    direct_ = false;
+    return inner_->commit(cut);
+  }
+  fault_point("wal.before_seal");
+  file_->seal({cut, topics_});
+  fault_point("wal.after_seal");
+  try {
+    if (!apply(*wal::EpochFile::of(*file_), cut)) throw Error(Fault::bad_record, "rows of the epoch cannot be written");
+  } catch (const Error& error) {
+    // It is no use to anybody: the replay looks for the rows, one by one.
+    if (error.fault() == Fault::bad_record) file_->remove();
+    throw;
+  }
+  fault_point("wal.before_remove");
+  file_->remove();
+  file_.reset();
+}
+
+// A sealed epoch stays: the next take-over looks at it.
+void WalWriter::abort() noexcept {
+  file_.reset();
+  direct_ = false;
+  inner_->abort();
+}
+
+}  // namespace sluice
