@@ -5,7 +5,7 @@ import unittest
 
 from sluice_it import process, produce
 from sluice_it.case import PostgresCase, SqliteCase, orders_table
-from sluice_it.process import PROBLEM, USAGE
+from sluice_it.process import DONE, PROBLEM, USAGE
 
 UPSERT = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]}
 
@@ -140,11 +140,25 @@ class Check(PostgresCase):
         self.sql(orders_table())
         for errors, said in (
             ({}, "stops the job"),
-            ({"tolerance": "all"}, "sluice_dead_letters, exactly once"),
+            ({"tolerance": "all"}, "sluice_dead_letters, in the transaction of the rows"),
             ({"tolerance": "all", "deadletter": "topic:bad"}, "at least once"),
             ({"tolerance": "all", "deadletter": "none"}, "DROPPED"),
         ):
             self.assertIn(said, self.call("check", self.write_job(self.sink(), errors=errors)))
+
+    def test_directory_in_memory(self):
+        for protocol, code in (("prepared", PROBLEM), ("wal", DONE)):
+            job_file = self.write_job(self.sink(**{"commit.protocol": protocol}), checkpoint={"directory": "/dev/shm/sluice"})
+            page = self.call("check", job_file, code=code)
+            self.assertIn("is in memory", page)
+            self.assertIn("checkpoint.directory", page)
+
+    def test_each_protocol_says_what_it_does(self):
+        for protocol, text in (("wal", "commit.protocol wal"), ("prepared", "commit.protocol prepared")):
+            sink = self.sink(**{"commit.protocol": protocol})
+            page = self.call("check", self.write_job(sink, checkpoint={"directory": "/var/tmp"}))
+            self.assertIn(text, page)
+            self.assertIn("exactly-once", page)
 
     def test_wrong_job_file(self):
         path = self.folder / "wrong.json"
