@@ -14,8 +14,14 @@ struct JobArguments {
   std::vector<std::string> overrides;  // path=value
 };
 
-int run_command(const JobArguments& job, bool bounded, bool migrate, const Log& log);
+struct RunArguments {
+  bool bounded = false;
+  bool no_migrate = false;
+  std::string from;  // the directory of a savepoint; empty: as the ledger says
+};
+int run_command(const JobArguments& job, const RunArguments& how, const Log& log);
 int check_command(const JobArguments& job, bool json, const Log& log);
+int savepoint_command(const JobArguments& job, const std::string& directory, const Log& log);
 int migrate_command(const JobArguments& job, bool print, const Log& log);
 int status_command(const JobArguments& job, bool json, const Log& log);
 

@@ -24,8 +24,8 @@ struct Arguments {
   JobArguments job;
   std::string log_format = "text";
   std::string log_level = "info";
-  bool bounded = false;
-  bool no_migrate = false;
+  RunArguments run;
+  std::string savepoint;  // a directory
   bool print = false;
   bool json = false;
   DeadLettersArguments dead_letters;
@@ -41,6 +41,21 @@ CLI::App* add_job_command(CLI::App& app, Arguments& arguments, const std::string
   command->add_option("--set", arguments.job.overrides, "override a key of the job file: path=value")
       ->type_name("PATH=VALUE");
   return command;
+}
+
+void add_run(CLI::App& app, Arguments& arguments, std::function<int(const Log&)>& command) {
+  auto* const run = add_job_command(app, arguments, "run", "run the job until SIGTERM or SIGINT");
+  run->add_flag("--bounded", arguments.run.bounded, "stop after the end offsets seen at the start");
+  run->add_flag("--no-migrate", arguments.run.no_migrate, "do not create or upgrade the recovery tables");
+  run->add_option("--from", arguments.run.from,
+                  "begin where this savepoint says, in a database that knows no other place")
+      ->type_name("DIR");
+  run->callback([&] { command = [&](const Log& log) { return run_command(arguments.job, arguments.run, log); }; });
+  auto* const savepoint =
+      add_job_command(app, arguments, "savepoint", "write down where the job stands, for run --from");
+  savepoint->add_option("DIR", arguments.savepoint, "a directory that holds none yet")->required();
+  savepoint->callback(
+      [&] { command = [&](const Log& log) { return savepoint_command(arguments.job, arguments.savepoint, log); }; });
 }
 
 void add_recover(CLI::App& app, Arguments& arguments, std::function<int(const Log&)>& command) {
@@ -66,12 +81,7 @@ int dispatch(int argc, char** argv) {
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
 
-  auto* const run = add_job_command(app, arguments, "run", "run the job until SIGTERM or SIGINT");
-  run->add_flag("--bounded", arguments.bounded, "stop after the end offsets seen at the start");
-  run->add_flag("--no-migrate", arguments.no_migrate, "do not create or upgrade the recovery tables");
-  run->callback([&] {
-    command = [&](const Log& log) { return run_command(arguments.job, arguments.bounded, !arguments.no_migrate, log); };
-  });
+  add_run(app, arguments, command);
   auto* const check = add_job_command(app, arguments, "check",
                                       "connect to everything and say which guarantee the job gets; changes nothing");
   check->add_flag("--json", arguments.json, "for machines");

@@ -10,6 +10,7 @@
 
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/savepoint.h"
 #include "app/status_line.h"
 #include "app/wiring.h"
 #include "core/format/job_reader.h"
@@ -61,15 +62,22 @@ class StopSignals {
 
 }  // namespace
 
-int run_command(const JobArguments& arguments, bool bounded, bool migrate, const Log& log) {
+int run_command(const JobArguments& arguments, const RunArguments& how, const Log& log) {
   const format::Job config = format::read_job(arguments.file, arguments.overrides);
   std::optional<Slot> slot;
   if (config.source.type == format::SourceType::kafka) slot.emplace(config.checkpoint.directory, config.name);
   const Wiring wiring = wire(config, slot ? &*slot : nullptr, log);
+  if (!how.from.empty()) {
+    if (config.guarantee != format::Guarantee::exactly_once) {
+      throw format::JobError("sluice run --from: the positions of this job are kept by its consumer group");
+    }
+    wiring.target().prepare(!how.no_migrate);
+    start_from(how.from, wiring, log);
+  }
   const auto outbox = wire_outbox(config, log);
   SystemClock clock;
-  Job job(job_settings(config, bounded, migrate), *wiring.source, *wiring.format, wiring.target(), clock, log,
-          outbox.get());
+  Job job(job_settings(config, how.bounded, !how.no_migrate), *wiring.source, *wiring.format, wiring.target(), clock,
+          log, outbox.get());
   std::optional<Error> failure;
   {
     const StopSignals signals(job, log);

@@ -248,6 +248,54 @@ class Offsets(Positions):
         self.assertEqual(self.positions(), {0: 100})
 
 
+class Savepoints(Positions):
+    def savepoint(self, code=0):
+        return self.call("savepoint", self.job_file, self.folder / "saved", code=code)
+
+    def run_from(self, job_file, code=0):
+        run = self.start("run", job_file, "--bounded", "--from", self.folder / "saved")
+        self.assertEqual(run.wait(), code, run.output())
+        return run.output()
+
+    def test_another_database_goes_on_where_the_first_one_stood(self):
+        self.load(300)
+        self.assertIn("1 positions", self.savepoint())
+        self.more(200, first=300)
+        self.database = self.server.create_database(self.database[-50:] + "-copy")
+        self.sql(orders_table(key=""))
+        copy = self.write_job(self.sink(), name="moved", source={"group.id": self.name + "-copy"})
+        self.run_from(copy)
+        self.assertEqual(self.ids(), list(range(300, 500)))
+        self.run_bounded(copy)
+        self.assertEqual(self.count(), 200)
+
+    def test_after_an_orderly_end_it_says_what_the_ledger_says(self):
+        self.load(300)
+        self.savepoint()
+        self.run_from(self.job_file)
+        self.assertEqual(self.ids(), list(range(300)))
+
+    def test_ledger_that_has_gone_on_is_not_moved(self):
+        self.load(300)
+        self.savepoint()
+        self.load(100, first=300)
+        said = self.run_from(self.job_file, code=FAILED)
+        self.assertIn(f"{self.topic}-0 is at 400, and the savepoint says 300", said)
+        self.assertEqual(self.ids(), list(range(400)))
+
+    def test_none_is_written_over_another(self):
+        self.load(10)
+        self.savepoint()
+        self.assertIn("there already", self.savepoint(code=FAILED))
+
+    def test_changed_by_hand_it_is_refused(self):
+        self.load(10)
+        self.savepoint()
+        file = self.folder / "saved" / "savepoint.json"
+        file.write_text(file.read_text(encoding="utf-8").replace('"next_offset": 10', '"next_offset": 5'), encoding="utf-8")
+        self.assertIn("checksum does not fit", self.run_from(self.job_file, code=FAILED))
+
+
 class OnSqlite(SqliteCase):
     def test_dropped_table_and_moved_positions(self):
         self.create_topic(1)

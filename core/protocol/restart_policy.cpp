@@ -5,7 +5,8 @@
 namespace sluice {
 
 std::optional<std::chrono::milliseconds> RestartPolicy::failed(Time now) {
-  ++in_a_row_;
+  if (++in_a_row_ <= settings_.tolerated) return settings_.initial;
+  const std::uint64_t counted = in_a_row_ - settings_.tolerated;
   switch (settings_.strategy) {
     case RestartSettings::Strategy::none:
       return std::nullopt;
@@ -18,9 +19,9 @@ std::optional<std::chrono::milliseconds> RestartPolicy::failed(Time now) {
     case RestartSettings::Strategy::exponential_delay:
       break;
   }
-  if (settings_.attempts && in_a_row_ > *settings_.attempts) return std::nullopt;
+  if (settings_.attempts && counted > *settings_.attempts) return std::nullopt;
   if (settings_.strategy == RestartSettings::Strategy::fixed_delay) return settings_.initial;
-  const auto doublings = std::min<std::uint64_t>(in_a_row_ - 1, 20);
+  const auto doublings = std::min<std::uint64_t>(counted - 1, 20);
   return std::min(settings_.delay_max, settings_.initial * (std::int64_t{1} << doublings));
 }
 

@@ -13,6 +13,7 @@ struct RestartSettings {
   Strategy strategy = Strategy::exponential_delay;
   std::chrono::milliseconds initial{500};  // the first delay; the only one of fixed_delay and failure_rate
   std::chrono::milliseconds delay_max{30'000};
+  std::uint64_t tolerated = 0;                 // failures in a row that come before the strategy's first
   std::optional<std::uint64_t> attempts;       // in a row, without a committed epoch between them; nothing: unlimited
   std::uint64_t failures_max = 1;              // failure_rate: more than this many ...
   std::chrono::milliseconds interval{60'000};  // ... within this time is the end

@@ -35,6 +35,21 @@ TEST(RestartPolicy, NoneNeverStartsAgain) {
   EXPECT_EQ(fail(policy, 1), Delays{std::nullopt});
 }
 
+TEST(RestartPolicy, ToleratedFailuresComeBeforeTheStrategy) {
+  RestartSettings some = settings(RestartSettings::Strategy::none);
+  some.tolerated = 2;
+  RestartPolicy none(some);
+  EXPECT_EQ(fail(none, 3), (Delays{milliseconds(500), milliseconds(500), std::nullopt}));
+  none.succeeded();
+  EXPECT_EQ(fail(none, 3), (Delays{milliseconds(500), milliseconds(500), std::nullopt})) << "those in a row count";
+
+  some.strategy = RestartSettings::Strategy::exponential_delay;
+  some.attempts = 2;
+  RestartPolicy exponential(some);
+  EXPECT_EQ(fail(exponential, 5),
+            (Delays{milliseconds(500), milliseconds(500), milliseconds(500), milliseconds(1000), std::nullopt}));
+}
+
 TEST(RestartPolicy, FixedDelayStaysTheSame) {
   RestartPolicy policy(settings(RestartSettings::Strategy::fixed_delay));
   EXPECT_EQ(fail(policy, 100), Delays(100, milliseconds(500)));
