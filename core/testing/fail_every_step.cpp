@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t records = 9;  // of each of the two splits
+constexpr std::int64_t records = 7;  // of each of the two splits
 constexpr int turns_max = 2'000;
 
 const Log no_log = [](LogLevel, std::string_view, const LogFields&) {};
