@@ -37,10 +37,9 @@ void check_source(const format::Job& job, const Wiring& wiring, CheckReport& rep
 
 // Where the ledger stands in the log. Without one, the job begins as its start mode says.
 void check_position(const Split& split, std::int64_t position, std::int64_t begin, std::int64_t end,
-                    CheckReport& report) {
+                    const std::string& moves, CheckReport& report) {
   const std::string place = to_string(split) + " is at " + std::to_string(position);
   const std::string log = "the log holds " + std::to_string(begin) + " to " + std::to_string(end);
-  const std::string moves = "decide with `sluice offsets`, or \"on.lost.records\": \"skip\" in the source";
   if (position < begin) {
     report.add(Severity::problem,
                place + ", " + log + ": records " + std::to_string(position) + " to " + std::to_string(begin - 1) +
@@ -55,8 +54,11 @@ void check_position(const Split& split, std::int64_t position, std::int64_t begi
 }
 
 void check_positions(const format::Job& job, const Wiring& wiring, const WiredSink& to, CheckReport& report) {
-  Positions positions = wiring.source->committed_positions();
-  if (job.guarantee == format::Guarantee::exactly_once) positions = to.sink->positions();
+  const bool by_sink = job.guarantee == format::Guarantee::exactly_once;
+  const Positions positions = by_sink ? to.sink->positions() : wiring.source->committed_positions();
+  const std::string moves = std::string("decide with ") +
+                            (by_sink ? "`sluice offsets`" : "Kafka's own kafka-consumer-groups.sh") +
+                            ", or \"on.lost.records\": \"skip\" in the source";
   const Positions begins = wiring.source->begin_positions();
   const Positions ends = wiring.source->end_positions();
   std::int64_t lag = 0;
@@ -66,7 +68,7 @@ void check_positions(const format::Job& job, const Wiring& wiring, const WiredSi
     if (begin == begins.end() || !to.takes(split.topic)) continue;
     const std::int64_t position = known == positions.end() ? begin->second : known->second;
     lag += std::max<std::int64_t>(0, end - std::max(position, begin->second));
-    if (known != positions.end()) check_position(split, position, begin->second, end, report);
+    if (known != positions.end()) check_position(split, position, begin->second, end, moves, report);
   }
   report.add(Severity::ok, with_commas(static_cast<std::uint64_t>(lag)) + " records to read");
   if (const auto letters = to.sink->letter_count(); letters > 0) {

@@ -40,33 +40,36 @@ std::string now_text() {
   throw Error(Fault::fatal, "cannot " + what + " " + path.string() + ": " + std::strerror(errno));
 }
 
-// Never over another one.
+// Never over another one, and as a whole.
 void write_new(const fs::path& path, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0 && errno == EEXIST) {
-    throw Error(Fault::fatal, path.string() + " is there already, and is kept: name another directory");
-  }
-  if (file < 0) fail("create", path);
+  const fs::path draft = path.string() + ".unfinished";
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) fail("create", draft);
   const bool written =
       ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
   ::close(file);
-  if (!written) fail("write", path);
-}
-
-std::string range(const Split& split, std::int64_t ledger, std::int64_t savepoint) {
-  return to_string(split) + " is at " + std::to_string(ledger) + ", and the savepoint says " +
-         std::to_string(savepoint);
+  if (!written) fail("write", draft);
+  const bool linked = ::link(draft.c_str(), path.c_str()) == 0;
+  const int code = errno;
+  ::unlink(draft.c_str());
+  if (linked) return;
+  if (code == EEXIST) {
+    throw Error(Fault::fatal, path.string() + " is there already, and is kept: name another directory");
+  }
+  errno = code;
+  fail("create", path);
 }
 
 }  // namespace
 
 std::string savepoint_text(const Savepoint& savepoint, const std::string& taken_at) {
   ordered_json body{{"job", savepoint.job}, {"taken_at", taken_at}, {"sinks", ordered_json::array()}};
-  for (const auto& [name, positions] : savepoint.sinks) {
+  for (const auto& [name, splits] : savepoint.sinks) {
     ordered_json sink{{"name", name}, {"positions", ordered_json::array()}};
-    for (const auto& [split, position] : positions) {
+    for (const auto& [split, position] : splits.positions) {
       sink["positions"].push_back({{"topic", split.topic}, {"partition", split.partition}, {"next_offset", position}});
     }
+    sink["topic_ids"] = splits.topics;
     body["sinks"].push_back(std::move(sink));
   }
   const std::string text = body.dump();
@@ -82,9 +85,10 @@ Savepoint parse_savepoint(const std::string& text, const std::string& where) {
     Savepoint savepoint;
     savepoint.job = body.at("job");
     for (const auto& sink : body.at("sinks")) {
-      Positions& positions = savepoint.sinks[sink.at("name")];
+      SavedSplits& splits = savepoint.sinks[sink.at("name")];
+      splits.topics = sink.at("topic_ids").get<TopicIds>();
       for (const auto& one : sink.at("positions")) {
-        positions.emplace(Split{one.at("topic"), one.at("partition")}, one.at("next_offset"));
+        splits.positions.emplace(Split{one.at("topic"), one.at("partition")}, one.at("next_offset"));
       }
     }
     return savepoint;
@@ -100,30 +104,15 @@ void start_from(const fs::path& directory, const Wiring& wiring, const Log& log)
   std::stringstream text;
   text << in.rdbuf();
   const Savepoint savepoint = parse_savepoint(text.str(), path.string());
-  std::map<const WiredSink*, Positions> moves;
-  for (const auto& [name, positions] : savepoint.sinks) {
+  for (const auto& [name, splits] : savepoint.sinks) {
     const auto sink = std::find_if(wiring.sinks.begin(), wiring.sinks.end(),
                                    [&](const WiredSink& wired) { return wired.name == name; });
     if (sink == wiring.sinks.end()) {
       throw Error(Fault::fatal, path.string() + " is of a job with a sink \"" + name + "\", which this one has not");
     }
-    const Positions ledger = sink->sink->positions();
-    for (const auto& [split, position] : positions) {
-      const auto known = ledger.find(split);
-      if (known == ledger.end()) {
-        moves[&*sink].emplace(split, position);
-      } else if (known->second != position) {
-        throw Error(Fault::fatal,
-                    "the ledger of sink " + name + " knows this job already: " + range(split, known->second, position) +
-                        ". Starting there would write records twice, or never. Nothing was moved. `sluice offsets "
-                        "--set` moves a ledger; run without --from goes on where the ledger says");
-      }
-    }
-  }
-  for (const auto& [sink, positions] : moves) {
-    sink->sink->set_positions(positions);
-    log(LogLevel::info, "the ledger begins where the savepoint says",
-        {{"sink", sink->name}, {"splits", std::to_string(positions.size())}});
+    sink->sink->begin_at(splits.positions, splits.topics);
+    log(LogLevel::info, "the ledger is where the savepoint says",
+        {{"sink", name}, {"splits", std::to_string(splits.positions.size())}});
   }
 }
 
@@ -139,7 +128,16 @@ int savepoint_command(const JobArguments& arguments, const std::string& director
   Savepoint savepoint{job.name, {}};
   std::size_t splits = 0;
   for (const auto& wired : wiring.sinks) {
-    splits += savepoint.sinks.emplace(wired.name, wired.sink->positions()).first->second.size();
+    SavedSplits& saved = savepoint.sinks[wired.name];
+    for (const auto& [split, entry] : wired.sink->ledger()) {
+      saved.positions.emplace(split, entry.claim.position);
+      if (!entry.topic_id.empty()) saved.topics.emplace(split.topic, entry.topic_id);
+    }
+    splits += saved.positions.size();
+  }
+  if (splits == 0) {
+    throw Error(Fault::fatal,
+                "job " + job.name + " has no positions yet: there is nothing to save. Is its name right?");
   }
   std::error_code error;
   fs::create_directories(directory, error);

@@ -10,9 +10,14 @@
 
 namespace sluice::app {
 
+struct SavedSplits {
+  Positions positions;
+  TopicIds topics;  // that they belong to
+};
+
 struct Savepoint {
   std::string job;
-  std::map<std::string, Positions> sinks;  // by name
+  std::map<std::string, SavedSplits> sinks;  // by name
 };
 
 // Pure. parse() throws Error(fatal) where the text is no savepoint, with `where` in the message.

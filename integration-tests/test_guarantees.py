@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from sluice_it import oracle
+from sluice_it import oracle, produce
 from sluice_it.case import MysqlCase, PostgresCase, orders_table, scale, servers
 from sluice_it.process import FAILED, KILLED, USAGE, call
 
@@ -71,6 +71,18 @@ class Weaker:
                     self.run_bounded(self.job(guarantee, name=name), fault=fault)
                     self.assert_clean(self.audit())
 
+    def test_several_tasks_and_partitions_without_records(self):
+        """A bounded run sees its end in the group's positions, of every partition."""
+        self.kafka.admin.create_topic(self.topic + "-wide", 9)
+        for partition in (0, 4, 8):
+            produce.lines(self.kafka, self.topic + "-wide", partition, [produce.order(n) for n in range(partition, 3000, 9)])
+        self.topic += "-wide"
+        for guarantee in ("at-least-once", "at-most-once"):
+            with self.subTest(guarantee=guarantee):
+                self.new_table()
+                self.run_bounded(self.job(guarantee, name=f"{self.name[:40]}-{guarantee}", parallelism=3))
+                self.assert_clean(self.audit())
+
     def test_effectively_once_by_upsert(self):
         self.new_table(key=" primary key")
         job_file = self.job("at-least-once", self.sink(**UPSERT))
@@ -116,6 +128,18 @@ class Weaker:
 
 
 class OnPostgres(Weaker, PostgresCase):
+    def test_rule_that_is_checked_at_the_commit_costs_nothing(self):
+        """At most once: the record is found before any position is given away."""
+        self.sql("create table customers (id int primary key); insert into customers select generate_series(0, 100000)")
+        self.sql(orders_table(key=""))
+        self.sql(
+            "alter table orders add foreign key (customer) references customers deferrable initially deferred"
+        )
+        self.produce_lines(['{"id": 1, "customer": 100001}'], partition=2)
+        run = self.run_bounded(self.job("at-most-once"), code=FAILED)
+        self.assertIn(f"{self.topic}-2@{RECORDS // 4}", run.output())
+        self.assertNotIn("lost", run.output())
+
     def new_table(self, key=""):
         self.sql("drop table if exists orders; " + orders_table(key=key))
 

@@ -283,6 +283,20 @@ class Savepoints(Positions):
         self.assertIn(f"{self.topic}-0 is at 400, and the savepoint says 300", said)
         self.assertEqual(self.ids(), list(range(400)))
 
+    def test_topic_that_was_created_again_is_noticed(self):
+        self.load(10)
+        self.savepoint()
+        self.recreate_topic()
+        self.more(500, first=0)
+        self.database = self.server.create_database(self.database[-50:] + "-copy")
+        self.sql(orders_table(key=""))
+        copy = self.write_job(self.sink(), name="moved", source={"group.id": self.name + "-copy"})
+        self.assertIn("was deleted and created again", self.run_from(copy, code=FAILED))
+
+    def test_job_without_positions_has_nothing_to_save(self):
+        self.call("migrate", self.job_file)
+        self.assertIn("nothing to save", self.savepoint(code=FAILED))
+
     def test_none_is_written_over_another(self):
         self.load(10)
         self.savepoint()

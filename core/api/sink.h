@@ -95,8 +95,8 @@ class SinkWriter {
   // replaced.
   virtual void set_aside(std::span<const DeadLetter> letters) = 0;
 
-  // What was written so far is on the server and accepted, but for rules that it checks at the commit. For those who
-  // must know before they give something away.
+  // What was written so far is on the server and accepted, and rules that it would check at the commit are checked now,
+  // as far as it can. For those who must know before they give something away.
   virtual void flush() {}
 
   // Ends the epoch: rows, then the ledger by compare-and-set, then commit. On return all of it is durable; a ledger

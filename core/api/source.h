@@ -107,7 +107,7 @@ class SourceReader : public SplitNames {
   virtual void committed(const Positions& positions) noexcept = 0;
 
   // The same, but durable with the source on return, and what the next process goes on from: for jobs whose positions
-  // the sink does not keep. Throws retryable.
+  // the sink does not keep. Throws retryable or fatal.
   virtual void commit_now(const Positions&) {
     throw Error(Fault::fatal, "this source keeps no positions: write \"delivery.guarantee\": \"exactly-once\"");
   }

@@ -233,20 +233,26 @@ void Task::commit(const Cut& cut) {
     writer_->commit(cut);
     machine_.committed(cut, parts_.clock.now());
     fault_point("task.before_source_commit");
-    return reader_->committed(ends);
+    // The end of a bounded run is seen in these positions.
+    const bool for_sure = settings_.delivery == Delivery::at_least_once && settings_.ends;
+    return for_sure ? reader_->commit_now(ends) : reader_->committed(ends);
   }
   reader_->commit_now(ends);
   machine_.committed(cut, parts_.clock.now());  // from here on these records are never read again
   fault_point("task.after_source_commit");
   try {
     writer_->commit(cut);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    const bool unknown = error.fault() == Fault::in_doubt;
     for (const auto& move : cut.moves) {
       parts_.log(
           LogLevel::warning,
-          "these records are lost or written, nobody knows which, as delivery.guarantee at-most-once allows",
+          unknown ? "these records are lost or written, nobody knows which, as delivery.guarantee at-most-once allows"
+                  : "these records are lost, as delivery.guarantee at-most-once allows",
           {{"split", to_string(move.split)}, {"from", std::to_string(move.from)}, {"before", std::to_string(move.to)}});
     }
+    // There is nothing to replay in which the record at fault could be found.
+    if (error.fault() == Fault::bad_record) throw Error(Fault::fatal, error.what(), error.code());
     throw;
   }
 }
@@ -283,7 +289,7 @@ void Task::leave(Wish wish) {
   if (wish == Wish::finish && writer_) {
     try {
       fault_point("task.before_release");
-      writer_->release(machine_.claims());
+      release(machine_.claims());
     } catch (const Error& error) {
       // Everything is committed; the next owner only has to end our session, which is gone by then.
       parts_.log(LogLevel::warning, std::string("the splits could not be released: ") + error.what(), fields());
@@ -327,7 +333,7 @@ void Task::on_error(const Error& error) {
     ++parts_.progress.restarts;
     parts_.progress.backing_off = true;
     resume_at_ = parts_.clock.now() + *delay;
-    if (reader_) reader_->pause();
+    pause_reader();
     return;
   }
   std::string why = text;
@@ -338,6 +344,15 @@ void Task::on_error(const Error& error) {
   failure_.emplace(error.fault(), why, error.code());
   if (!ended_ && reader_) reader_->close();
   ended_ = true;
+}
+
+void Task::pause_reader() noexcept {
+  try {
+    if (reader_) reader_->pause();
+  } catch (const Error& error) {
+    // What it brings meanwhile is dropped.
+    parts_.log(LogLevel::warning, error.what(), fields());
+  }
 }
 
 // The server refused the epoch without saying which record is at fault: the same records again, each one checked.

@@ -122,8 +122,10 @@ class Task {
   bool is_another_topic(const Split& split);
   void commit_epoch();
   void commit(const Cut& cut);
+  void release(const Claims& claims);
   void give_up_epoch() noexcept;
   void drop_reader();
+  void pause_reader() noexcept;
   void leave(Wish wish);
   void on_error(const Error& error);
   void start_isolating(const Error& error);

@@ -66,6 +66,8 @@ void Task::take_over_assigned() {
     machine_.find(split)->bound(end == settings_.ends->end() ? 0 : end->second);
   }
   fault_point("task.before_seek");
+  // Also where nothing is ever read: the position of the start is decided once.
+  if (settings_.delivery != Delivery::exactly_once) reader_->commit_now(taken);
   reader_->start(taken);
   // A ledger that moved back by a person's will is not to be a surprise again.
   Positions ahead;
@@ -73,8 +75,6 @@ void Task::take_over_assigned() {
     if (const auto now = taken.find(split); now != taken.end() && now->second < told) ahead.insert(*now);
   }
   for (const Surprise& one : found) ahead.insert(*taken.find(one.split));
-  // Where nothing is ever read, the position of the start is all that a bounded run can see.
-  if (settings_.delivery != Delivery::exactly_once) ahead = taken;
   if (!ahead.empty()) reader_->committed(ahead);
   report();
 }
@@ -107,8 +107,10 @@ TakeOverFacts Task::facts_about(const std::vector<Split>& splits, const Claims& 
   if (settings_.delivery != Delivery::exactly_once) {
     // The source keeps the positions, but may not know of this task's last ones yet.
     facts.starts = reader_->start_positions(splits);
+    // What a reader before this one held may have gone on elsewhere meanwhile: that does not count.
+    const Claims own = machine_.claims();
     for (auto& [split, start] : facts.starts) {
-      if (const auto own = held.find(split); own != held.end()) start = own->second.position;
+      if (const auto claim = own.find(split); claim != own.end()) start = claim->second.position;
     }
     return facts;
   }
@@ -185,9 +187,12 @@ void Task::handle(const Lost& event) {
   const std::int64_t to = behind ? event.begin : event.end;
   const auto text = lost_text(split, event);
   if (!settings_.accept_lost_records) {
-    throw Error(Fault::fatal, text + ". Nothing was skipped. To go on at " + std::to_string(to) +
-                                  ": `sluice offsets --set " + split.topic + ":" + std::to_string(split.partition) +
-                                  "=" + std::to_string(to) + "`, or \"on.lost.records\": \"skip\" in the source");
+    const std::string how = settings_.delivery == Delivery::exactly_once
+                                ? "`sluice offsets --set " + split.topic + ":" + std::to_string(split.partition) + "=" +
+                                      std::to_string(to) + "`"
+                                : std::string("Kafka's own kafka-consumer-groups.sh --reset-offsets");
+    throw Error(Fault::fatal, text + ". Nothing was skipped. To go on at " + std::to_string(to) + ": " + how +
+                                  ", or \"on.lost.records\": \"skip\" in the source");
   }
   parts_.log(LogLevel::warning, text + "; going on at " + std::to_string(to) + ", as on.lost.records says", fields());
   move_to(split, to);
@@ -205,6 +210,18 @@ bool Task::is_another_topic(const Split& split) {
   return !found.empty() && found.front().kind == Surprise::Kind::topic_recreated;
 }
 
+// In order: their next owner goes on where they stand.
+void Task::release(const Claims& claims) {
+  if (settings_.delivery != Delivery::exactly_once) {
+    Positions ends;
+    for (const auto& [split, now] : machine_.claims()) {
+      if (claims.contains(split)) ends.emplace(split, now.position);
+    }
+    if (!ends.empty()) reader_->commit_now(ends);
+  }
+  writer_->release(claims);
+}
+
 void Task::handle(const Revoked& event) {
   std::exception_ptr failed;
   Claims leaving;
@@ -219,7 +236,7 @@ void Task::handle(const Revoked& event) {
     } else if (writer_) {
       if (machine_.open()) commit_epoch();
       fault_point("task.before_release");
-      if (!leaving.empty()) writer_->release(leaving);
+      if (!leaving.empty()) release(leaving);
     }
   } catch (const Error&) {
     // The splits must leave all the same, or the whole group waits. What the epoch held is read again by their next

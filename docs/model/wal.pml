@@ -34,7 +34,7 @@
 mtype = { NONE, TORN, WHOLE };
 mtype file[FILES] = NONE;
 byte first[FILES];           /* the record that the file begins with */
-bool locked[FILES];          /* by its writer, or by whoever applies it; a death unlocks it */
+bool locked[FILES];          /* by its writer; a death unlocks it. Who looks at a file does not keep others from it */
 
 byte position, generation;
 byte rows[RECORDS];
@@ -84,15 +84,15 @@ start:
   do
   :: f < FILES ->
      if
-     :: atomic { file[f] != NONE && (!LOCK_FILES || !locked[f]) -> locked[f] = true; open_file(f) };
+     :: atomic { file[f] != NONE && (!LOCK_FILES || !locked[f]) -> open_file(f) };
         if
         :: !CHECKSUM || whole ->
            atomic { apply(); if :: done -> next = position :: else fi };
-           if :: locked[f] = false; goto die :: skip fi;           /* behind the commit, before the file is gone */
+           if :: goto die :: skip fi;                              /* behind the commit, before the file is gone */
            if :: !READ_LEDGER && !done && from >= next -> next = from + 1 :: else fi
         :: else
         fi;
-        atomic { file[f] = NONE; locked[f] = false }
+        file[f] = NONE
      :: else
      fi;
      f++

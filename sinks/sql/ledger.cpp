@@ -124,17 +124,27 @@ void Ledger::end_owners(Session& session, const std::string& owner, const std::v
   for (const auto& id : left_behind) session.end_session(id);
 }
 
-void Ledger::add_missing(Session& session, const Positions& starts) const {
+std::map<Split, LedgerEntry> Ledger::begin_at(Session& session, const Positions& starts, const TopicIds& topics) const {
+  add_missing(session, starts, true, topics);
+  const std::vector<Split> splits = splits_of(starts);
+  return read(session, &splits);
+}
+
+void Ledger::add_missing(Session& session, const Positions& starts, bool by_hand, const TopicIds& topics) const {
   Statement insert = statement();
   insert << "INSERT INTO sluice_ledger (job, sink, topic, ";
-  insert.name("partition") << ", next_offset, epoch, generation, owner, updated_at) VALUES ";
+  insert.name("partition") << ", next_offset, epoch, generation, owner, topic_id, updated_at) VALUES ";
   const char* separator = "(";
   for (const auto& [split, position] : starts) {
     insert << separator;
     insert.bind(job_) << ", ";
     insert.bind(sink_) << ", ";
-    insert.bind(split.topic) << ", " << std::int64_t{split.partition} << ", " << position << ", 0, 0, NULL, "
-                             << dialect_.now() << ")";
+    insert.bind(split.topic) << ", " << std::int64_t{split.partition} << ", " << position << ", 0, 0, ";
+    if (by_hand) insert.bind(moved_by_hand);
+    insert << (by_hand ? ", " : "NULL, ");
+    const auto topic = topics.find(split.topic);
+    if (topic != topics.end()) insert.bind(topic->second);
+    insert << (topic != topics.end() ? ", " : "NULL, ") << dialect_.now() << ")";
     separator = ", (";
   }
   insert << " " << dialect_.unless_present();

@@ -43,6 +43,10 @@ class Ledger {
   // Ends the sessions of other owners of these splits that did not release them.
   void end_owners(Session& session, const std::string& owner, const std::vector<Split>& splits) const;
 
+  // In the open transaction: splits that the ledger does not know begin there, as somebody says. The others stay as
+  // they are. Returns what it says of all of them then.
+  std::map<Split, LedgerEntry> begin_at(Session& session, const Positions& starts, const TopicIds& topics) const;
+
   // In the open transaction: the positions are these from now on, whatever they were. Ends the sessions of the owners,
   // and raises the generations, so that a process that runs is fenced.
   void set(Session& session, const Positions& to) const;
@@ -62,7 +66,7 @@ class Ledger {
   void add_where_job(Statement& sql) const;
   void add_split(Statement& sql, const Split& split) const;
   void add_one_of(Statement& sql, const std::vector<Split>& splits) const;
-  void add_missing(Session& session, const Positions& starts) const;
+  void add_missing(Session& session, const Positions& starts, bool by_hand = false, const TopicIds& topics = {}) const;
   void claim_rows(Session& session, const std::string& owner, const std::vector<Split>& splits,
                   const TopicIds& topics) const;
 

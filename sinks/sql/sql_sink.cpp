@@ -154,6 +154,24 @@ void SqlSink::set_positions(const Positions& to) {
   });
 }
 
+void SqlSink::begin_at(const Positions& starts, const TopicIds& topics) {
+  if (starts.empty()) return;
+  with_control([&](Session& session) {
+    session.begin();
+    for (const auto& [split, entry] : ledger_.begin_at(session, starts, topics)) {
+      const std::int64_t start = starts.at(split);
+      if (entry.claim.position == start) continue;
+      throw Error(Fault::fatal, "the ledger of sink " + settings_.sink + " in " + database_->name() +
+                                    " knows this job already: " + to_string(split) + " is at " +
+                                    std::to_string(entry.claim.position) + ", and the savepoint says " +
+                                    std::to_string(start) +
+                                    ". Starting there would write records twice, or never. Nothing was moved. "
+                                    "`sluice offsets --set` moves a ledger; run without --from goes on where it is");
+    }
+    session.commit();
+  });
+}
+
 std::unique_ptr<SinkWriter> SqlSink::open_writer(std::size_t) {
   return make_writer();
 }

@@ -56,6 +56,9 @@ class SqlSink final : public TwoPhaseSink {
   // For `offsets`: the ledger says this from now on, and a process that runs is fenced. Letters of records that will be
   // read again are removed.
   void set_positions(const Positions& to);
+  // For a savepoint: splits that the ledger does not know begin there. Throws fatal, and nothing was written, where it
+  // knows one at another position.
+  void begin_at(const Positions& starts, const TopicIds& topics);
   // For `migrate`: names of the migrations that were applied, or that would be.
   std::vector<std::string> migrate(bool apply);
   // For `recover`: what this job has left prepared, and whether it was committed all the same; and the ends of it.

@@ -203,6 +203,7 @@ void SqlWriter::flush() {
   watched([&] {
     finish_rows();
     send_letters();
+    check_rules_at_once();
   });
 }
 

@@ -46,7 +46,7 @@ void AdvisoryCommits::commit_now(const Positions& positions, std::chrono::millis
     }
   }
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  throw make_error(Fault::retryable, "the positions could not be committed to the group", code);
+  throw make_error(fault_of_query(code), "the positions could not be committed to the group", code);
 }
 
 void AdvisoryCommits::finish(std::chrono::milliseconds wait_max) {

@@ -84,7 +84,12 @@ Positions start_positions(Client& client, const KafkaConfig& config, const std::
     Positions found = group_positions(client, config, splits, wait_max);
     std::vector<Split> unknown;
     for (const Split& split : splits) {
-      if (!found.contains(split)) unknown.push_back(split);
+      if (found.contains(split)) continue;
+      unknown.push_back(split);
+      client.log().line(LogLevel::info,
+                        "the group has no position here (a new partition, or one that Kafka has forgotten), so the "
+                        "split begins as scan.startup.mode says",
+                        {{"split", to_string(split)}, {"group", config.group_id}});
     }
     found.merge(start_positions(client, by_mode, unknown, wait_max));
     return found;

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr long cifs_magic = 0xFF534D42;
+constexpr long smb2_magic = 0xFE534D42;
 constexpr long fuse_magic = 0x65735546;
 
 fs::path nearest_existing(fs::path path) {
@@ -46,7 +47,8 @@ Findings inspect_directory(const fs::path& directory, bool must_survive) {
     return {{must_survive ? Severity::problem : Severity::warning,
              directory.string() + " is in memory: a restart of this machine empties it", next_step}};
   }
-  if (type == NFS_SUPER_MAGIC || type == SMB_SUPER_MAGIC || type == cifs_magic || type == fuse_magic) {
+  if (type == NFS_SUPER_MAGIC || type == SMB_SUPER_MAGIC || type == cifs_magic || type == smb2_magic ||
+      type == fuse_magic) {
     return {{Severity::warning,
              directory.string() + " is on a file system over a network, where locks and renames may be seen late",
              "name a local directory"}};

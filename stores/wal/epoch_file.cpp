@@ -163,14 +163,17 @@ void EpochFileWriter::frame(char kind, std::string_view payload) {
 
 void EpochFileWriter::write_out() {
   XXH3_64bits_update(&hash_->state, buffer_.data(), buffer_.size());
-  std::string_view rest = buffer_;
+  write_bytes(buffer_);
+  buffer_.clear();
+}
+
+void EpochFileWriter::write_bytes(std::string_view rest) {
   while (!rest.empty()) {
     const auto count = ::write(file_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("write", path_);
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  buffer_.clear();
 }
 
 void EpochFileWriter::seal(const EpochEnd& end) {
@@ -180,7 +183,7 @@ void EpochFileWriter::seal(const EpochEnd& end) {
   const std::uint64_t checksum = XXH3_64bits_digest(&hash_->state);
   char last[checksum_size];
   std::memcpy(last, &checksum, sizeof last);
-  if (::write(file_, last, sizeof last) != static_cast<ssize_t>(sizeof last)) fail("write", path_);
+  write_bytes({last, sizeof last});
   if (::fsync(file_) != 0) fail("sync", path_);
   fs::path whole = path_;
   whole.replace_extension(std::string(sealed));
@@ -194,7 +197,8 @@ std::unique_ptr<EpochFile> EpochFile::open(const fs::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0 && errno == ENOENT) return nullptr;
   if (file < 0) fail("open", path);
-  if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+  // Shared: others may look, too. Only the writer's own lock is in the way.
+  if (::flock(file, LOCK_SH | LOCK_NB) != 0) {
     ::close(file);
     return nullptr;
   }

@@ -37,6 +37,9 @@ Fate fate_of(const Cut& cut, const Claims& claims) {
   return expected == cut.moves.size() ? Fate::apply : Fate::discard;
 }
 
+// Letters that are kept in memory until the first row of their epoch comes.
+constexpr std::size_t early_letters_max = 1000;
+
 // The table is to be created from a sample, and there is none.
 struct NoTable {};
 
@@ -97,23 +100,36 @@ Claims WalWriter::take_over(const Positions& starts, const Claims& held, const T
   Claims claims = inner_->take_over(starts, held, topics);
   for (const auto& [topic, id] : topics) topics_.insert_or_assign(topic, id);
   // One epoch may be the next one of another, so until none fits any more.
-  apply_left(claims);
+  apply_left(claims, topics);
   return claims;
 }
 
-void WalWriter::apply_left(Claims& claims) {
+void WalWriter::apply_left(Claims& claims, const TopicIds& topics) {
   for (bool again = true; again;) {
     again = false;
-    for (const auto& path : wal::epoch_files(sink_.folder_, wal::sealed)) again = apply_left(path, claims) || again;
+    for (const auto& path : wal::epoch_files(sink_.folder_, wal::sealed)) {
+      again = apply_left(path, claims, topics) || again;
+    }
   }
 }
 
+// Whether the ledger has moved past the begin of one of its splits, so that nobody can apply it any more.
+bool WalWriter::passed(const Cut& cut) {
+  std::vector<Split> splits;
+  for (const Move& move : cut.moves) splits.push_back(move.split);
+  const auto ledger = inner_->known(splits);
+  return std::any_of(cut.moves.begin(), cut.moves.end(), [&](const Move& move) {
+    const auto known = ledger.find(move.split);
+    return known != ledger.end() && known->second.position > move.from;
+  });
+}
+
 // True: it was applied.
-bool WalWriter::apply_left(const fs::path& path, Claims& claims) {
+bool WalWriter::apply_left(const fs::path& path, Claims& claims, const TopicIds& topics) {
+  std::error_code ignored;
   const auto discard = [&](const std::string& why) {
     sink_.log_(LogLevel::warning, "an epoch that was left behind is not used: " + why + "; its records are read again",
                {{"file", path.string()}});
-    std::error_code ignored;
     fs::remove(path, ignored);
     return false;
   };
@@ -122,10 +138,10 @@ bool WalWriter::apply_left(const fs::path& path, Claims& claims) {
     file = wal::EpochFile::open(path);
     if (!file) return false;
     const Fate fate = fate_of(file->end().cut, claims);
-    if (fate == Fate::leave) return false;
+    if (fate == Fate::leave && !passed(file->end().cut)) return false;
     // The usual case of a process that died behind its commit.
-    if (fate == Fate::discard) return fs::remove(path), false;
-    if (!fits(*file)) return discard("the table's mapping or the topic is another one now");
+    if (fate != Fate::apply) return fs::remove(path, ignored), false;
+    if (!fits(*file, topics)) return discard("the table's mapping or the topic is another one now");
   } catch (const Error&) {
     throw;
   } catch (const std::exception& broken) {
@@ -146,14 +162,14 @@ bool WalWriter::apply_left(const fs::path& path, Claims& claims) {
   }
   sink_.log_(LogLevel::info, "an epoch that was left behind is written now",
              {{"epoch", std::to_string(number(cut.epoch))}});
-  fs::remove(path);
+  fs::remove(path, ignored);
   return true;
 }
 
-bool WalWriter::fits(const wal::EpochFile& file) const {
+bool WalWriter::fits(const wal::EpochFile& file, const TopicIds& topics) const {
   for (const auto& [topic, id] : file.end().topics) {
-    const auto now = topics_.find(topic);
-    if (now != topics_.end() && now->second != id) return false;
+    const auto now = topics.find(topic);
+    if (now == topics.end() || now->second != id) return false;
   }
   bool same = true;
   file.replay([&](const std::string& topic, const std::string& shape,
@@ -176,14 +192,25 @@ bool WalWriter::apply(const wal::EpochFile& file, const Cut& cut) {
 }
 
 wal::EpochFileWriter& WalWriter::file() {
-  if (!file_) file_ = std::make_unique<wal::EpochFileWriter>(sink_.folder_, sink_.next_name(task_));
+  if (file_) return *file_;
+  file_ = std::make_unique<wal::EpochFileWriter>(sink_.folder_, sink_.next_name(task_));
+  if (!early_letters_.empty()) file_->letters(early_letters_);
+  early_letters_.clear();
   return *file_;
+}
+
+// An epoch goes one way or the other as a whole.
+void WalWriter::go_direct() {
+  if (file_) throw Error(Fault::fatal, "internal: an epoch changed its way in the middle");
+  direct_ = true;
+  if (!early_letters_.empty()) inner_->set_aside(early_letters_);
+  early_letters_.clear();
 }
 
 void WalWriter::write(const std::string& topic, const Batch& batch, WriteMode mode, std::vector<Reject>& rejects) {
   // Who looks for a row at fault needs the server's word for each.
-  if (mode != WriteMode::streaming) {
-    direct_ = true;
+  if (mode != WriteMode::streaming || direct_) {
+    if (!direct_) go_direct();
     return inner_->write(topic, batch, mode, rejects);
   }
   file().rows(topic, *sink_.shape_of(topic), batch);
@@ -192,25 +219,17 @@ void WalWriter::write(const std::string& topic, const Batch& batch, WriteMode mo
 void WalWriter::set_aside(std::span<const DeadLetter> letters) {
   if (letters.empty()) return;
   if (direct_) return inner_->set_aside(letters);
-  file().letters(letters);
+  if (file_) return file_->letters(letters);
+  early_letters_.insert(early_letters_.end(), letters.begin(), letters.end());
+  if (early_letters_.size() >= early_letters_max) go_direct();
 }
 
 void WalWriter::commit(const Cut& cut) {
-  if (!file_) {
+  if (direct_ || (!file_ && early_letters_.empty())) {
     direct_ = false;
     return inner_->commit(cut);
   }
-  if (direct_) {
-    // Letters that came before the first row.
-    wal::EpochFileWriter& letters = *file_;
-    letters.seal({cut, topics_});
-    wal::EpochFile::of(letters)->replay([](const std::string&, const std::string&, const Batch&) {},
-                                        [&](std::span<const DeadLetter> some) { inner_->set_aside(some); });
-    letters.remove();
-    file_.reset();
-    direct_ = false;
-    return inner_->commit(cut);
-  }
+  file();  // an epoch of letters only
   fault_point("wal.before_seal");
   file_->seal({cut, topics_});
   fault_point("wal.after_seal");
@@ -229,6 +248,7 @@ void WalWriter::commit(const Cut& cut) {
 // A sealed epoch stays: the next take-over looks at it.
 void WalWriter::abort() noexcept {
   file_.reset();
+  early_letters_.clear();
   direct_ = false;
   inner_->abort();
 }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/api/log.h"
 #include "core/api/sink.h"
@@ -64,9 +65,11 @@ class WalWriter final : public SinkWriter {
 
  private:
   wal::EpochFileWriter& file();
-  void apply_left(Claims& claims);
-  bool apply_left(const std::filesystem::path& path, Claims& claims);
-  bool fits(const wal::EpochFile& file) const;
+  void apply_left(Claims& claims, const TopicIds& topics);
+  bool apply_left(const std::filesystem::path& path, Claims& claims, const TopicIds& topics);
+  bool passed(const Cut& cut);
+  void go_direct();
+  bool fits(const wal::EpochFile& file, const TopicIds& topics) const;
   // False: rows were refused.
   bool apply(const wal::EpochFile& file, const Cut& cut);
 
@@ -76,6 +79,7 @@ class WalWriter final : public SinkWriter {
   TopicIds topics_;                             // of what was taken over
   std::unique_ptr<wal::EpochFileWriter> file_;  // of the open epoch
   bool direct_ = false;                         // the open epoch goes to the sink behind, row by row
+  std::vector<DeadLetter> early_letters_;       // of the open epoch, while neither is decided
 };
 
 }  // namespace sluice

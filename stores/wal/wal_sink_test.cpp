@@ -131,6 +131,41 @@ TEST_F(WalSinkTest, RowsOfAnotherMappingAreReadAgain) {
   EXPECT_EQ(files(), 0U);
 }
 
+// The rows are in the transaction alone: nothing may be left that says the epoch is done.
+TEST_F(WalSinkTest, AnEpochThatIsLookedThroughRowByRowLeavesNoFile) {
+  database_.on_step([](FakeStep step) {
+    if (step == FakeStep::before_commit) throw Error(Fault::retryable, "the database went away");
+  });
+  {
+    const auto dying = process();
+    const Claims claims = dying->writer->take_over({{split_, 0}}, {}, {});
+    DeadLetter letter;
+    letter.split = split_;
+    dying->writer->set_aside({&letter, 1});
+    Batch batch(1);
+    batch.append(RowKind::insert, {0, 1})[0] = Text{"1"};
+    std::vector<Reject> rejects;
+    dying->writer->write("orders", batch, WriteMode::isolating, rejects);
+    EXPECT_THROW(dying->writer->commit(cut(claims, 2)), Error);
+  }
+  database_.on_step({});
+  EXPECT_EQ(files(), 0U);
+  const auto next = process();
+  EXPECT_EQ(next->writer->take_over({{split_, 0}}, {}, {}).at(split_).position, 0) << "its rows are read again";
+}
+
+TEST_F(WalSinkTest, AnEpochOfLettersOnlyIsKept) {
+  const auto only = process();
+  const Claims claims = only->writer->take_over({{split_, 0}}, {}, {});
+  DeadLetter letter;
+  letter.split = split_;
+  only->writer->set_aside({&letter, 1});
+  only->writer->commit(cut(claims, 1));
+  EXPECT_EQ(database_.letters().size(), 1U);
+  EXPECT_EQ(database_.claim("job", "fake", split_)->position, 1);
+  EXPECT_EQ(files(), 0U);
+}
+
 TEST_F(WalSinkTest, AnotherSplitsEpochIsLeftAlone) {
   leave_an_epoch();
   const auto next = process();
