@@ -280,6 +280,9 @@ class Several(Case):
     def test_ledger_under_kills(self):
         self.kill_at_random(self.write("ledger"))
 
+    def test_wal_under_kills(self):
+        self.kill_at_random(self.write("wal"))
+
     def test_prepared_under_kills(self):
         self.kill_at_random(self.write("prepared"))
 

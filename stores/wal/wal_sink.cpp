@@ -199,6 +199,14 @@ wal::EpochFileWriter& WalWriter::file() {
   return *file_;
 }
 
+TopicIds WalWriter::topics_of(const Cut& cut) const {
+  TopicIds ids;
+  for (const Move& move : cut.moves) {
+    if (const auto id = topics_.find(move.split.topic); id != topics_.end()) ids.insert(*id);
+  }
+  return ids;
+}
+
 // An epoch goes one way or the other as a whole.
 void WalWriter::go_direct() {
   if (file_) throw Error(Fault::fatal, "internal: an epoch changed its way in the middle");
@@ -231,7 +239,7 @@ void WalWriter::commit(const Cut& cut) {
   }
   file();  // an epoch of letters only
   fault_point("wal.before_seal");
-  file_->seal({cut, topics_});
+  file_->seal({cut, topics_of(cut)});
   fault_point("wal.after_seal");
   try {
     if (!apply(*wal::EpochFile::of(*file_), cut)) throw Error(Fault::bad_record, "rows of the epoch cannot be written");

@@ -69,6 +69,7 @@ class WalWriter final : public SinkWriter {
   bool apply_left(const std::filesystem::path& path, Claims& claims, const TopicIds& topics);
   bool passed(const Cut& cut);
   void go_direct();
+  TopicIds topics_of(const Cut& cut) const;
   bool fits(const wal::EpochFile& file, const TopicIds& topics) const;
   // False: rows were refused.
   bool apply(const wal::EpochFile& file, const Cut& cut);
