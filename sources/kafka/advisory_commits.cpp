@@ -16,6 +16,22 @@ PartitionsHandle to_list(const Positions& positions) {
   return list;
 }
 
+rd_kafka_resp_err_t commit_and_wait(rd_kafka_t* client, const Positions& positions,
+                                    std::chrono::milliseconds wait_max) {
+  const PartitionsHandle list = to_list(positions);
+  const QueueHandle answers{rd_kafka_queue_new(client)};
+  auto code = rd_kafka_commit_queue(client, list.get(), answers.get(), nullptr, nullptr);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
+  const EventHandle answer{rd_kafka_queue_poll(answers.get(), static_cast<int>(wait_max.count()))};
+  if (!answer) return RD_KAFKA_RESP_ERR__TIMED_OUT;
+  code = rd_kafka_event_error(answer.get());
+  const auto* told = rd_kafka_event_topic_partition_list(answer.get());
+  for (int i = 0; told != nullptr && code == RD_KAFKA_RESP_ERR_NO_ERROR && i < told->cnt; ++i) {
+    code = told->elems[i].err;
+  }
+  return code;
+}
+
 }  // namespace
 
 void AdvisoryCommits::send_if_due(Clock::time_point now) {
@@ -34,28 +50,14 @@ void AdvisoryCommits::send(Clock::time_point now) {
 void AdvisoryCommits::commit_now(const Positions& positions, std::chrono::milliseconds wait_max) {
   // What waits of these splits is older, and would turn them back.
   for (const auto& [split, position] : positions) waiting_.erase(split);
-  const PartitionsHandle list = to_list(positions);
-  const QueueHandle answers{rd_kafka_queue_new(client_)};
-  auto code = rd_kafka_commit_queue(client_, list.get(), answers.get(), nullptr, nullptr);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    const EventHandle answer{rd_kafka_queue_poll(answers.get(), static_cast<int>(wait_max.count()))};
-    code = answer ? rd_kafka_event_error(answer.get()) : RD_KAFKA_RESP_ERR__TIMED_OUT;
-    const auto* told = answer ? rd_kafka_event_topic_partition_list(answer.get()) : nullptr;
-    for (int i = 0; told != nullptr && code == RD_KAFKA_RESP_ERR_NO_ERROR && i < told->cnt; ++i) {
-      code = told->elems[i].err;
-    }
-  }
+  const auto code = commit_and_wait(client_, positions, wait_max);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return;
   throw make_error(fault_of_query(code), "the positions could not be committed to the group", code);
 }
 
 void AdvisoryCommits::finish(std::chrono::milliseconds wait_max) {
   if (waiting_.empty()) return;
-  const PartitionsHandle list = to_list(waiting_);
-  const QueueHandle answers{rd_kafka_queue_new(client_)};
-  if (rd_kafka_commit_queue(client_, list.get(), answers.get(), nullptr, nullptr) == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    const EventHandle answer{rd_kafka_queue_poll(answers.get(), static_cast<int>(wait_max.count()))};
-  }
+  commit_and_wait(client_, waiting_, wait_max);  // whatever it says: these are for lag tools
   waiting_.clear();
 }
 

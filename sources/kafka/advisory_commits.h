@@ -22,7 +22,7 @@ class AdvisoryCommits {
   // Sends what waits, unless the last time was a moment ago: epochs of milliseconds must not flood the coordinator.
   void send_if_due(Clock::time_point now);
   void send(Clock::time_point now);
-  // Sends these and waits for the broker's word. Throws retryable.
+  // Sends these and waits for the broker's word. Throws retryable or fatal.
   void commit_now(const Positions& positions, std::chrono::milliseconds wait_max);
   // Sends what waits and waits for the answer.
   void finish(std::chrono::milliseconds wait_max);

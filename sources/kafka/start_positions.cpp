@@ -21,22 +21,6 @@ Positions by_timestamp(Client& client, const KafkaConfig& config, const std::vec
   return found;
 }
 
-Positions by_group(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
-                   std::chrono::milliseconds wait_max) {
-  Positions found = group_positions(client, config, splits, wait_max);
-  std::vector<Split> unknown;
-  for (const Split& split : splits) {
-    if (!found.contains(split)) unknown.push_back(split);
-  }
-  for (const auto& [split, offset] : list_offsets(client, unknown, RD_KAFKA_OFFSET_SPEC_EARLIEST, wait_max)) {
-    client.log().line(LogLevel::info,
-                      "the group has committed nothing here, so the split begins at its earliest offset",
-                      {{"split", to_string(split)}, {"group", config.group_id}, {"offset", std::to_string(offset)}});
-    found[split] = offset;
-  }
-  return found;
-}
-
 Positions by_configuration(const KafkaConfig& config, const std::vector<Split>& splits) {
   Positions found;
   for (const Split& split : splits) {
@@ -75,24 +59,37 @@ Positions group_positions(Client& client, const KafkaConfig& config, const std::
   return found;
 }
 
+namespace {
+
+// What the group has committed, and the rest as `otherwise` says.
+Positions by_group_or(Client& client, const KafkaConfig& otherwise, const std::vector<Split>& splits,
+                      std::chrono::milliseconds wait_max) {
+  Positions found = group_positions(client, otherwise, splits, wait_max);
+  std::vector<Split> unknown;
+  for (const Split& split : splits) {
+    if (!found.contains(split)) unknown.push_back(split);
+  }
+  for (const auto& [split, offset] : start_positions(client, otherwise, unknown, wait_max)) {
+    client.log().line(LogLevel::info,
+                      "the group has no position here (a new partition, or one that Kafka has forgotten), so the split "
+                      "begins as the start mode says",
+                      {{"split", to_string(split)}, {"group", otherwise.group_id}, {"offset", std::to_string(offset)}});
+    found[split] = offset;
+  }
+  return found;
+}
+
+}  // namespace
+
 Positions start_positions(Client& client, const KafkaConfig& config, const std::vector<Split>& splits,
                           std::chrono::milliseconds wait_max) {
   if (splits.empty()) return {};
-  if (config.resume_from_group) {
-    KafkaConfig by_mode = config;
-    by_mode.resume_from_group = false;
-    Positions found = group_positions(client, config, splits, wait_max);
-    std::vector<Split> unknown;
-    for (const Split& split : splits) {
-      if (found.contains(split)) continue;
-      unknown.push_back(split);
-      client.log().line(LogLevel::info,
-                        "the group has no position here (a new partition, or one that Kafka has forgotten), so the "
-                        "split begins as scan.startup.mode says",
-                        {{"split", to_string(split)}, {"group", config.group_id}});
-    }
-    found.merge(start_positions(client, by_mode, unknown, wait_max));
-    return found;
+  const bool by_group = config.start_mode == StartMode::group_offsets;
+  if (by_group || config.resume_from_group) {
+    KafkaConfig otherwise = config;
+    otherwise.resume_from_group = false;
+    if (by_group) otherwise.start_mode = StartMode::earliest;
+    return by_group_or(client, otherwise, splits, wait_max);
   }
   switch (config.start_mode) {
     case StartMode::earliest:
@@ -100,7 +97,7 @@ Positions start_positions(Client& client, const KafkaConfig& config, const std::
     case StartMode::latest:
       return list_offsets(client, splits, RD_KAFKA_OFFSET_SPEC_LATEST, wait_max);
     case StartMode::group_offsets:
-      return by_group(client, config, splits, wait_max);
+      break;  // above
     case StartMode::timestamp:
       return by_timestamp(client, config, splits, wait_max);
     case StartMode::specific:
