@@ -1,7 +1,6 @@
 """The same promises with MySQL and MariaDB as the target, on the real servers."""
 
 import json
-import time
 import unittest
 from pathlib import Path
 
@@ -64,11 +63,7 @@ class OnBoth:
                 self.create_orders(key=key)
                 self.produce(RECORDS)
                 job_file = self.write_job(self.sink(**mode))
-                for _ in range(KILLS):
-                    run = self.start("run", job_file, "--bounded")
-                    until = time.monotonic() + self.random.uniform(0.1, 1.5)
-                    self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
-                    run.kill()
+                self.kill_at_random(job_file, KILLS)
                 self.run_bounded(job_file, seconds=300)
                 self.assertEqual(self.audit_orders(), RECORDS)
 

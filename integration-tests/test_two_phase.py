@@ -3,7 +3,6 @@ is rolled back, and nothing that belongs to others is touched."""
 
 import json
 import shutil
-import time
 import unittest
 
 from sluice_it import job, oracle
@@ -106,11 +105,7 @@ class OnePhaseMore:
         self.audit_orders()
 
     def test_killed_at_random_moments(self):
-        for _ in range(KILLS):
-            run = self.start("run", self.job_file, "--bounded")
-            until = time.monotonic() + self.random.uniform(0.1, 1.0)
-            self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
-            run.kill()
+        self.kill_at_random(self.job_file, KILLS, longest=1.0)
         self.finish_and_audit()
 
     def test_second_process_fences_the_first(self):
@@ -267,24 +262,20 @@ class Several(Case):
         for rows in self.rows():
             self.assert_clean(oracle.Audit(expected, rows))
 
-    def kill_at_random(self, job_file):
+    def ends_equal_under_kills(self, job_file):
         self.produce(RECORDS)
-        for _ in range(KILLS):
-            run = self.start("run", job_file, "--bounded")
-            until = time.monotonic() + self.random.uniform(0.1, 1.5)
-            self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
-            run.kill()
+        self.kill_at_random(job_file, KILLS)
         self.run_bounded(job_file)
         self.audit()
 
     def test_ledger_under_kills(self):
-        self.kill_at_random(self.write("ledger"))
+        self.ends_equal_under_kills(self.write("ledger"))
 
     def test_wal_under_kills(self):
-        self.kill_at_random(self.write("wal"))
+        self.ends_equal_under_kills(self.write("wal"))
 
     def test_prepared_under_kills(self):
-        self.kill_at_random(self.write("prepared"))
+        self.ends_equal_under_kills(self.write("prepared"))
 
     def test_killed_between_the_sinks(self):
         """One is ahead of the others by an epoch; it is not given those records again."""

@@ -1,7 +1,6 @@
 """commit.protocol wal, on every database: an epoch waits in a file for one short transaction, and a file is used only
 where the ledger says that it is the next one."""
 
-import time
 import unittest
 
 from sluice_it.case import Case, MysqlCase, PostgresCase, SqliteCase, orders_table, scale, servers
@@ -95,11 +94,7 @@ class Wal:
         self.assertEqual(self.files(), [])
 
     def test_killed_at_random_moments(self):
-        for _ in range(KILLS):
-            run = self.start("run", self.job_file, "--bounded")
-            until = time.monotonic() + self.random.uniform(0.1, 1.5)
-            self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
-            run.kill()
+        self.kill_at_random(self.job_file, KILLS)
         self.finish_and_audit()
 
 

@@ -4,6 +4,7 @@ import os
 import random
 import re
 import sqlite3
+import time
 import unittest
 from contextlib import closing
 
@@ -106,6 +107,14 @@ class Case(unittest.TestCase):
         ended = run.wait(seconds)
         self.assertEqual(ended, code, f"exit code; {self.seed}; sluice said:\n{run.output()[-4000:]}")
         return run
+
+    def kill_at_random(self, job_file, times, longest=1.5):
+        """Starts the job so many times and kills it -9 after a tenth of a second to `longest`, if it still runs then."""
+        for _ in range(times):
+            run = self.start("run", job_file, "--bounded")
+            until = time.monotonic() + self.random.uniform(0.1, longest)
+            self.wait_until(lambda: not run.running() or time.monotonic() >= until, "the moment to kill")
+            run.kill()
 
     def call(self, *arguments, code=DONE):
         ended, out, said = call(*arguments, cwd=self.folder)

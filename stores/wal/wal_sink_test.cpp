@@ -53,11 +53,14 @@ class WalSinkTest : public ::testing::Test {
   Cut cut(const Claims& claims, std::int64_t to) const {
     return {Epoch{1}, {{split_, claims.at(split_).generation, claims.at(split_).position, to}}};
   }
-  // Leaves an epoch from 0 to 3 that is whole and not written.
-  void leave_an_epoch(const TopicIds& topics = {{"orders", "first"}}) {
+  void fail_commits() {
     database_.on_step([](FakeStep step) {
       if (step == FakeStep::before_commit) throw Error(Fault::retryable, "the database went away");
     });
+  }
+  // Leaves an epoch from 0 to 3 that is whole and not written.
+  void leave_an_epoch(const TopicIds& topics = {{"orders", "first"}}) {
+    fail_commits();
     const auto dying = process();
     const Claims claims = dying->writer->take_over({{split_, 0}}, {}, topics);
     write(*dying->writer, 0, 3);
@@ -133,9 +136,7 @@ TEST_F(WalSinkTest, RowsOfAnotherMappingAreReadAgain) {
 
 // The rows are in the transaction alone: nothing may be left that says the epoch is done.
 TEST_F(WalSinkTest, AnEpochThatIsLookedThroughRowByRowLeavesNoFile) {
-  database_.on_step([](FakeStep step) {
-    if (step == FakeStep::before_commit) throw Error(Fault::retryable, "the database went away");
-  });
+  fail_commits();
   {
     const auto dying = process();
     const Claims claims = dying->writer->take_over({{split_, 0}}, {}, {});
@@ -174,9 +175,7 @@ TEST_F(WalSinkTest, AnotherSplitsEpochIsLeftAlone) {
 }
 
 TEST_F(WalSinkTest, AnEpochWhoseWriterLivesIsLeftToIt) {
-  database_.on_step([](FakeStep step) {
-    if (step == FakeStep::before_commit) throw Error(Fault::retryable, "the database went away");
-  });
+  fail_commits();
   const auto frozen = process();
   const Claims claims = frozen->writer->take_over({{split_, 0}}, {}, {});
   write(*frozen->writer, 0, 3);
