@@ -337,6 +337,10 @@ class Zombie(Freezing):
         left = [run for run in (zombie, heir) if run.running()]
         self.end_and_audit(*left, count=feeder.count)
 
+    def test_frozen_with_partitions_that_it_has_not_taken_over(self):
+        """The group gave them away again meanwhile: whoever has them now must not be fenced."""
+        self.frozen_at("task.assigned")
+
     def test_frozen_before_it_takes_over(self):
         """What it read in the ledger, and what the group told it, is of the past."""
         self.frozen_at("sink.before_take_over")

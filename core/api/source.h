@@ -86,6 +86,11 @@ class SourceReader : public SplitNames {
   // Of these splits' topics, where the source has such ids.
   virtual TopicIds topic_ids(const std::vector<Split>&) { return {}; }
 
+  // Whether these assigned splits still are this reader's, by the word of whoever deals them out, who may hear these
+  // positions of the ledger on the way. A process that slept since poll() cannot know by itself. True where nobody
+  // says; after false the reader may be broken().
+  virtual bool still_assigned(const Positions&) { return true; }
+
   // Reads these assigned splits from these positions on, whatever was read of them before: the answer to Assigned,
   // and the seek of a restart. Records that were read ahead are dropped.
   virtual void start(const Positions& from) = 0;

@@ -116,6 +116,7 @@ class Task {
   void take_over_assigned();
   TakeOverFacts facts_about(const std::vector<Split>& splits, const Claims& held);
   void face(const std::vector<Surprise>& found, TakeOverFacts& facts);
+  bool still_assigned(const TakeOverFacts& facts);
   Claims take_over_at_starts(const std::vector<Surprise>& found, TakeOverFacts& facts);
   Claims take_over(const TakeOverFacts& facts);
   void move_to(const Split& split, std::int64_t position);

@@ -53,6 +53,9 @@ void Task::take_over_assigned() {
   std::vector<Surprise> found;
   if (settings_.delivery == Delivery::exactly_once) found = surprises(wanted, facts);
   if (!found.empty()) face(found, facts);
+  if (!still_assigned(facts)) {
+    throw Error(Fault::retryable, "the group has dealt the partitions of this task out anew; nothing was taken over");
+  }
   const Claims claims = take_over_at_starts(found, facts);
   held_before_.clear();
   reclaim_all_ = false;
@@ -77,6 +80,13 @@ void Task::take_over_assigned() {
   for (const Surprise& one : found) ahead.insert(*taken.find(one.split));
   if (!ahead.empty()) reader_->committed(ahead);
   report();
+}
+
+// Taking a split over stops whoever has it now: a process that slept must not do that to its heir.
+bool Task::still_assigned(const TakeOverFacts& facts) {
+  Positions known;
+  for (const auto& [split, entry] : facts.ledger) known.emplace(split, entry.position);
+  return known.empty() || reader_->still_assigned(known);
 }
 
 // The position and the id of a topic that was created again cannot be written in one step, so the id comes last: a

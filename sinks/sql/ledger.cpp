@@ -99,15 +99,21 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
   add_missing(session, starts);
   claim_rows(session, owner, splits, topics);
   const auto after = read(session, &splits);
-  for (const auto& [split, entry] : before) {
+  for (const Split& split : splits) {
+    const auto then = before.find(split);
     const auto now = after.find(split);
-    const bool undisturbed =
-        now != after.end() && number(now->second.claim.generation) == number(entry.claim.generation) + 1;
-    if (undisturbed || !held.contains(split)) continue;
+    const std::uint64_t expected = then == before.end() ? 1 : number(then->second.claim.generation) + 1;
+    if (now != after.end() && number(now->second.claim.generation) == expected) continue;
     session.rollback();
-    throw Error(Fault::fenced, to_string(split) +
-                                   " was taken over by another process of this job while this one was "
-                                   "about to take it over again: this one must stop");
+    if (held.contains(split)) {
+      throw Error(Fault::fenced, to_string(split) +
+                                     " was taken over by another process of this job while this one was "
+                                     "about to take it over again: this one must stop");
+    }
+    // This process may have slept since the group gave it the split: the other one is not to be fenced by that.
+    throw Error(Fault::retryable, to_string(split) +
+                                      " was taken over by another process of this job while this one was about to "
+                                      "take it over; nothing was taken, and the source is asked again");
   }
   session.commit();
   fault_point("sink.after_take_over");

@@ -55,6 +55,13 @@ void AdvisoryCommits::commit_now(const Positions& positions, std::chrono::millis
   throw make_error(fault_of_query(code), "the positions could not be committed to the group", code);
 }
 
+bool AdvisoryCommits::accepted(const Positions& positions, std::chrono::milliseconds wait_max) {
+  for (const auto& [split, position] : positions) waiting_.erase(split);
+  const auto code = commit_and_wait(client_, positions, wait_max);
+  return code != RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID && code != RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION &&
+         code != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+}
+
 void AdvisoryCommits::finish(std::chrono::milliseconds wait_max) {
   if (waiting_.empty()) return;
   commit_and_wait(client_, waiting_, wait_max);  // whatever it says: these are for lag tools

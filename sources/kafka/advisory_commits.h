@@ -24,6 +24,8 @@ class AdvisoryCommits {
   void send(Clock::time_point now);
   // Sends these and waits for the broker's word. Throws retryable or fatal.
   void commit_now(const Positions& positions, std::chrono::milliseconds wait_max);
+  // The same, and whether the group takes them from this member. True where it does not say.
+  bool accepted(const Positions& positions, std::chrono::milliseconds wait_max);
   // Sends what waits and waits for the answer.
   void finish(std::chrono::milliseconds wait_max);
 

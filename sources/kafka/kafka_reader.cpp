@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sources/kafka/errors.h"
+#include "sources/kafka/group_members.h"
 #include "sources/kafka/kafka_config.h"
 #include "sources/kafka/offset_query.h"
 
@@ -20,6 +21,7 @@ constexpr std::chrono::seconds missing_topic_wait{10};
 constexpr std::chrono::milliseconds short_query{2'000};
 constexpr std::chrono::milliseconds last_commit_wait{1'000};
 constexpr std::chrono::milliseconds leave_wait{2'000};
+constexpr std::chrono::milliseconds group_query_wait{1'000};
 constexpr std::chrono::milliseconds group_commit_wait{10'000};
 
 std::vector<std::string> subscription(const KafkaConfig& config) {
@@ -282,6 +284,13 @@ void KafkaReader::committed(const Positions& positions) noexcept {
   }
 }
 
+bool KafkaReader::still_assigned(const Positions& ledger) {
+  const bool is_member = commits_.accepted(ledger, group_query_wait);
+  // librdkafka has news for this reader, but waits for an answer to the old ones first, which nobody can give any more.
+  broken_ = broken_ || !is_member;
+  return is_member;
+}
+
 void KafkaReader::commit_now(const Positions& positions) {
   commits_.commit_now(positions, group_commit_wait);
 }
@@ -292,7 +301,11 @@ void KafkaReader::close() noexcept {
     records_.clear();
     batch_.clear();
     commits_.finish(last_commit_wait);
-    membership_.leave(queue_.get(), leave_wait);
+    // Whoever comes back alone goes on at once with the place that was kept for it; others are not to wait for it.
+    const std::string& instance = config_.group_instance_prefix;
+    const bool for_good = !instance.empty() && membership_.ever_assigned() &&
+                          others_in_group(client_, config_.group_id, instance, group_query_wait);
+    membership_.leave(queue_.get(), leave_wait, for_good);
   } catch (const std::exception& error) {
     client_.log().line(LogLevel::warning, std::string{"leaving the consumer group failed: "} + error.what());
   }

@@ -32,6 +32,7 @@ class KafkaReader final : public SourceReader {
   bool caught_up() const override;
   Positions known_ends() const override;
   void committed(const Positions& positions) noexcept override;
+  bool still_assigned(const Positions& ledger) override;
   void commit_now(const Positions& positions) override;
   bool broken() const override { return broken_; }
   const Split& split(SplitIndex index) const override { return splits_.at(index).name; }

@@ -36,8 +36,9 @@ class Membership {
   void release(const std::vector<Split>& splits);
   void pause();
 
-  // Gives every split back and says goodbye to the group, within `wait_max`.
-  void leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max);
+  // Gives every split back and closes, within `wait_max`. A static member's place in the group is kept for it as long
+  // as a session lasts; `for_good` gives it up, so that others get its splits at once.
+  void leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max, bool for_good);
 
   bool ever_assigned() const { return ever_assigned_; }
 
@@ -48,6 +49,8 @@ class Membership {
     std::vector<Split> splits;
   };
 
+  void give_up_place(rd_kafka_queue_t* queue, std::chrono::steady_clock::time_point deadline);
+  void answer_and_drop(rd_kafka_queue_t* queue, bool& answered);
   void reassign(const std::vector<SplitState*>& states);
   void assign(const PartitionsHandle& list);
   void unassign(const PartitionsHandle& list);
