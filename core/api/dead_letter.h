@@ -24,6 +24,7 @@ struct DeadLetter {
   std::string code;     // the server's own, or empty
   std::string message;  // names the column; never holds the value
   Epoch epoch{};
+  std::string sink;  // of several, the one that could not take it; empty: all to which its topic goes
 };
 
 // Where letters go that the sink does not keep itself: a topic. Used by all tasks, each on its own thread.

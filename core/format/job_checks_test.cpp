@@ -150,7 +150,7 @@ TEST_F(JobChecks, WhatSeveralSinksMustSayTogether) {
   EXPECT_EQ(read(with(R"(, "topics": ["bills"])", "")).sinks.at(0).topics, (std::vector<std::string>{"bills"}));
   expect_problem(with(R"(, "topics": ["bill"])", ""), "\"bill\" in the sink one, which the source does not read");
   expect_problem(with(R"(, "commit.protocol": "prepared")", ""), "different values of \"commit.protocol\"");
-  expect_problem(with("", "", R"(, "errors": {"tolerance": "all"})"), "tolerates bad records");
+  EXPECT_EQ(read(with("", "", R"(, "errors": {"tolerance": "all"})")).errors.tolerance, Tolerance::all);
 }
 
 }  // namespace

@@ -237,12 +237,6 @@ void check_sinks(const Job& job, SectionReader& section) {
                     "have different values of \"commit.protocol\"; write the same for all, since a checkpoint "
                     "decides for all of them or for none");
   }
-  if (job.sinks.size() > 1 && job.errors.tolerance == Tolerance::all) {
-    section.problem(
-        "errors",
-        "tolerates bad records, which a job with several sinks cannot yet; write \"tolerance\": \"none\", or "
-        "one job for each sink");
-  }
 }
 
 Job read(SectionReader section) {

@@ -23,6 +23,7 @@ struct Reject {
   std::string reason;  // says what is wrong, never what the value was
   RejectClass of = RejectClass::data;
   std::string code = {};  // the server's own; empty: it was refused before a server saw it
+  std::string sink = {};  // of several, the one that cannot take it; empty: whichever there is
 
   // "column amount: is too large"
   std::string text() const { return field.empty() ? reason : "column " + field + ": " + reason; }

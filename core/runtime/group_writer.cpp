@@ -1,6 +1,7 @@
 #include "core/runtime/group_writer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -125,7 +126,12 @@ void GroupWriter::write(const std::string& topic, const Batch& batch, WriteMode 
   std::size_t first = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const std::size_t cells = found->second[i];
+    const std::size_t before = rejects.size();
     if (members_[i].about->takes(topic)) write_to(i, topic, batch, first, cells, mode, rejects);
+    if (members_.size() > 1) {
+      std::for_each(rejects.begin() + static_cast<std::ptrdiff_t>(before), rejects.end(),
+                    [&](Reject& reject) { reject.sink = members_[i].about->name; });
+    }
     first += cells;
   }
 }
@@ -149,9 +155,20 @@ void GroupWriter::write_to(std::size_t member, const std::string& topic, const B
 }
 
 void GroupWriter::set_aside(std::span<const DeadLetter> letters) {
-  if (letters.empty()) return;
-  if (members_.size() > 1) throw Error(Fault::fatal, "internal: dead letters of several sinks");
-  members_.front().writer->set_aside(letters);
+  if (members_.size() == 1) return members_.front().writer->set_aside(letters);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    std::vector<DeadLetter> own;
+    std::copy_if(letters.begin(), letters.end(), std::back_inserter(own),
+                 [&](const DeadLetter& letter) { return concerns(i, letter); });
+    if (!own.empty()) members_[i].writer->set_aside(own);
+  }
+}
+
+bool GroupWriter::concerns(std::size_t member, const DeadLetter& letter) const {
+  const GroupMember& about = *members_[member].about;
+  if (!about.takes(letter.split.topic) || (!letter.sink.empty() && letter.sink != about.name)) return false;
+  const auto position = members_[member].ahead.find(letter.split);
+  return position == members_[member].ahead.end() || letter.offset >= position->second;  // else it has that one
 }
 
 void GroupWriter::flush() {

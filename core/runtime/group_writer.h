@@ -46,6 +46,7 @@ class GroupWriter final : public SinkWriter {
   void settle(const std::vector<Split>& splits);
   void write_to(std::size_t member, const std::string& topic, const Batch& batch, std::size_t first_cell,
                 std::size_t cells, WriteMode mode, std::vector<Reject>& rejects);
+  bool concerns(std::size_t member, const DeadLetter& letter) const;
   Cut cut_of(std::size_t member, const Cut& cut) const;
   void moved(std::size_t member, const Cut& own);
   void commit_one_by_one(const Cut& cut);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/model/fault_point.h"
@@ -50,6 +51,12 @@ const Record& record_of(const Reject& reject, std::span<const Record> records) {
   return *found;
 }
 
+// Where, and in which of several sinks.
+std::string place_of(const Reject& reject, const Split& split) {
+  const std::string place = to_string(split, reject.origin.offset);
+  return reject.sink.empty() ? place : place + " in sink " + reject.sink;
+}
+
 DeadLetter letter_from(const Record& record, const Split& split, const Reject& reject) {
   DeadLetter letter;
   letter.split = split;
@@ -61,6 +68,7 @@ DeadLetter letter_from(const Record& record, const Split& split, const Reject& r
   letter.of = reject.of;
   letter.code = reject.code;
   letter.message = reject.text();
+  letter.sink = reject.sink;
   return letter;
 }
 
@@ -161,16 +169,19 @@ void Task::write_run(const std::string& topic, std::span<const Record> run) {
 
 void Task::take_rejects(std::span<const Record> records) {
   std::vector<DeadLetter> letters;
+  std::set<std::pair<SplitIndex, std::int64_t>> refused;  // several sinks may refuse the same record
   for (const Reject& reject : rejects_) {
     const Split& split = reader_->split(reject.origin.split);
-    const std::string place = to_string(split, reject.origin.offset);
+    const std::string place = place_of(reject, split);
     if (settings_.on_bad_record == OnBadRecord::stop) throw BadRecord(place, reject);
     if (!reject.code.empty()) isolation_.found();
-    if (letters_++ == 0) first_letter_ = place + ": " + reject.text();
+    if (letters_ == 0 && refused.empty()) first_letter_ = place + ": " + reject.text();
+    refused.emplace(reject.origin.split, reject.origin.offset);
     if (settings_.on_bad_record == OnBadRecord::drop) continue;
     letters.push_back(letter_from(record_of(reject, records), split, reject));
     letters.back().epoch = machine_.next_epoch();
   }
+  letters_ += refused.size();
   if (settings_.on_bad_record == OnBadRecord::set_aside) writer_->set_aside(letters);
   if (settings_.on_bad_record != OnBadRecord::send) return;
   outgoing_.insert(outgoing_.end(), std::make_move_iterator(letters.begin()), std::make_move_iterator(letters.end()));

@@ -61,6 +61,8 @@ void add_errors(Headers& headers, const std::string& job, const DeadLetter& lett
   headers.add(prefix + "exception.class.name",
               std::string(to_string(letter.of)) + (letter.code.empty() ? "" : " " + letter.code));
   headers.add(prefix + "exception.message", letter.message);
+  // Connect runs one sink in a connector and has no header for it.
+  if (!letter.sink.empty()) headers.add("__sluice.errors.sink", letter.sink);
 }
 
 }  // namespace
@@ -94,7 +96,7 @@ class LetterTopic::Producer {
   Producer& operator=(const Producer&) = delete;
 
   void send(const DeadLetter& letter) {
-    Headers headers(letter.headers.size() + 8);
+    Headers headers(letter.headers.size() + 9);
     for (const auto& [name, value] : letter.headers) headers.add(name, value);
     add_errors(headers, config_.job, letter);
     std::array<rd_kafka_vu_t, 5> parts{};
