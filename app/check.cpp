@@ -108,10 +108,14 @@ void check_directory(const format::Job& job, const Wiring& wiring, CheckReport& 
   const bool epochs =
       std::any_of(wiring.sinks.begin(), wiring.sinks.end(), [](const auto& to) { return to.wal != nullptr; });
   if (!wiring.store && !epochs) return;
-  report.part("checkpoint directory");
+  const bool table = job.checkpoint.store == format::CheckpointPlace::table;
+  report.part(table ? "checkpoints: " + wiring.store->name() : "checkpoint directory");
   report.look([&] {
-    report.add(inspect_directory(job.checkpoint.directory, wiring.store != nullptr));
-    if (wiring.store) wiring.store->newest();  // throws where what is there was not written by this program
+    if (!table) report.add(inspect_directory(job.checkpoint.directory, wiring.store != nullptr));
+    if (table && !wiring.sinks.front().sink->migrate(false).empty()) return;  // which the sink's part says
+    // Throws where what is there was not written by this program.
+    const std::size_t tasks = wiring.store ? wiring.store->newest().size() : 0;
+    if (table) report.add(Severity::ok, "checkpoints of " + std::to_string(tasks) + " tasks");
   });
 }
 
@@ -172,11 +176,10 @@ std::string about_commits(const format::Job& job) {
                 "\"; one transaction of the target applies it together with the positions (commit.protocol wal), "
                 "fenced by generation. "
       : together
-          ? "Rows and positions are prepared in one transaction of each target and committed when the checkpoint in "
-            "\"" +
-                job.checkpoint.directory +
-                "\" is durable (commit.protocol prepared), fenced by generation. One "
-                "process at a time runs this job. "
+          ? "Rows and positions are prepared in one transaction of each target and committed when the checkpoint in " +
+                (job.checkpoint.store == format::CheckpointPlace::table ? "the first one's table sluice_checkpoints"
+                                                                        : "\"" + job.checkpoint.directory + "\"") +
+                " is durable (commit.protocol prepared), fenced by generation. One process at a time runs this job. "
           : "Rows and positions move in one transaction of the target (commit.protocol ledger), fenced by "
             "generation. ";
   if (job.sinks.size() > 1) {

@@ -13,6 +13,7 @@
 #include "sources/file/file_source.h"
 #include "sources/kafka/kafka_source.h"
 #include "stores/directory/checkpoint_directory.h"
+#include "stores/table/checkpoint_table.h"
 
 namespace sluice::app {
 
@@ -78,8 +79,9 @@ std::chrono::milliseconds longest_call(const format::Job& job) {
   const auto& properties = job.source.kafka.properties;
   const auto set = properties.find("max.poll.interval.ms");
   const std::int64_t poll_interval = set == properties.end() ? 300'000 : std::atoll(set->second.c_str());
-  // Several sinks are waited for one behind the other.
-  const auto sinks = static_cast<std::int64_t>(job.sinks.size());
+  // Several sinks are waited for one behind the other, and so is a table of checkpoints.
+  const bool table = job.checkpoint.store == format::CheckpointPlace::table;
+  const auto sinks = static_cast<std::int64_t>(job.sinks.size()) + (table ? 1 : 0);
   return std::chrono::milliseconds(std::max<std::int64_t>(poll_interval / 2 / sinks, 1'000));
 }
 
@@ -214,6 +216,19 @@ WiredSink wire_sink(const format::Job& job, const format::SinkConfig& sink, cons
 
 }  // namespace
 
+namespace {
+
+std::unique_ptr<CheckpointStore> make_store(const format::Job& job, const Log& log) {
+  if (job.checkpoint.store == format::CheckpointPlace::directory) {
+    return std::make_unique<CheckpointDirectory>(job.checkpoint.directory, job.name);
+  }
+  CheckpointTableSettings settings{job.name, job.parallelism, {}};
+  settings.calls.limit = longest_call(job);
+  return std::make_unique<CheckpointTable>(std::move(settings), make_database(job, job.sinks.front()), log);
+}
+
+}  // namespace
+
 Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
   Wiring wiring;
   wiring.source = make_source(job, slot, log);
@@ -224,7 +239,7 @@ Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
     members.push_back({wired.name, &wired.target(), wired.topics, wired.sink.get()});
   }
   const bool together = job.sinks.front().commit_protocol == format::CommitProtocol::prepared;
-  if (together) wiring.store = std::make_unique<CheckpointDirectory>(job.checkpoint.directory, job.name);
+  if (together) wiring.store = make_store(job, log);
   if (together || members.size() > 1) {
     wiring.group = std::make_unique<SinkGroup>(std::move(members), wiring.store.get(), log);
   }

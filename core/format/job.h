@@ -92,6 +92,12 @@ struct SinkConfig {
   CommitProtocol commit_protocol = CommitProtocol::ledger;
 };
 
+// Where the checkpoints of commit.protocol prepared are kept.
+enum class CheckpointPlace {
+  directory,
+  table,  // in the database of the first sink
+};
+
 struct CheckpointConfig {
   std::chrono::milliseconds interval{1000};
   std::chrono::milliseconds timeout{600'000};
@@ -99,6 +105,7 @@ struct CheckpointConfig {
   std::uint64_t rows_max = 1'000'000;
   std::uint64_t bytes_max = 256ULL << 20U;
   std::uint64_t tolerable_failures = 0;
+  CheckpointPlace store = CheckpointPlace::directory;
   std::string directory = "state";  // as written: a relative one starts at the working directory
 };
 

@@ -53,8 +53,8 @@ constexpr std::array sink_keys{
 constexpr Section sink_section{sink_keys};
 
 constexpr std::array checkpoint_keys{
-    Key{"interval"},           Key{"timeout"},   Key{"min.pause"}, Key{"max.rows"}, Key{"max.bytes"},
-    Key{"tolerable.failures"}, Key{"directory"},
+    Key{"interval"},           Key{"timeout"}, Key{"min.pause"}, Key{"max.rows"}, Key{"max.bytes"},
+    Key{"tolerable.failures"}, Key{"store"},   Key{"directory"},
 };
 constexpr Section checkpoint_section{checkpoint_keys};
 

@@ -47,6 +47,8 @@ inline constexpr std::array restart_strategy_names{
     Name{RestartStrategy::exponential_delay, "exponential-delay"}, Name{RestartStrategy::fixed_delay, "fixed-delay"},
     Name{RestartStrategy::failure_rate, "failure-rate"}, Name{RestartStrategy::none, "none"}};
 inline constexpr std::array on_lost_records_names{Name{OnLostRecords::fail, "fail"}, Name{OnLostRecords::skip, "skip"}};
+inline constexpr std::array checkpoint_place_names{Name{CheckpointPlace::directory, "directory"},
+                                                   Name{CheckpointPlace::table, "table"}};
 inline constexpr std::array tolerance_names{Name{Tolerance::none, "none"}, Name{Tolerance::all, "all"}};
 
 }  // namespace sluice::format

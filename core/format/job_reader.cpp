@@ -145,6 +145,7 @@ void read_checkpoint(SectionReader section, CheckpointConfig& checkpoint) {
   section.whole("max.rows", 1, max, checkpoint.rows_max);
   section.size("max.bytes", checkpoint.bytes_max);
   section.whole("tolerable.failures", 0, max, checkpoint.tolerable_failures);
+  section.choice("store", checkpoint_place_names, checkpoint.store);
   section.text("directory", checkpoint.directory);
   if (section.good()) check(checkpoint, section);
 }
@@ -227,6 +228,16 @@ void check_guarantee(const Job& job, SectionReader& section) {
   }
 }
 
+// A place that would stay empty is a misunderstanding of what is kept where.
+void check_store(const Job& job, SectionReader& section) {
+  if (job.sinks.empty()) return;
+  const CommitProtocol protocol = job.sinks.front().commit_protocol;
+  if (job.checkpoint.store == CheckpointPlace::directory || protocol == CommitProtocol::prepared) return;
+  section.problem("checkpoint",
+                  "keeps checkpoints in a table, but only \"commit.protocol\": \"prepared\" makes any (this is \"" +
+                      std::string(to_string(protocol)) + "\"); remove \"store\"");
+}
+
 // What the sinks of a job must say together.
 void check_sinks(const Job& job, SectionReader& section) {
   const char* const key = section.has("sinks") ? "sinks" : "sink";
@@ -255,6 +266,7 @@ Job read(SectionReader section) {
   if (auto errors = section.section("errors")) read_errors(std::move(*errors), job.errors);
   check_letter_topic(job, section);
   check_sinks(job, section);
+  check_store(job, section);
   check_guarantee(job, section);
   return job;
 }

@@ -73,6 +73,7 @@ TEST_F(JobSchema, HasTheNamesOfTheReader) {
   expect_same_names("/$defs/sink/properties/commit.protocol", commit_protocol_names);
   expect_same_names("/properties/restart/properties/strategy", restart_strategy_names);
   expect_same_names("/properties/errors/properties/tolerance", tolerance_names);
+  expect_same_names("/properties/checkpoint/properties/store", checkpoint_place_names);
 }
 
 // A key that the table lists and nobody reads would be ignored in silence: each must complain about a wrong value.

@@ -17,6 +17,7 @@
 #include "core/testing/faulty_session.h"
 #include "core/testing/manual_clock.h"
 #include "sinks/sql/sql_sink.h"
+#include "stores/table/checkpoint_table.h"
 #include "stores/wal/wal_sink.h"
 
 namespace sluice::testing {
@@ -38,6 +39,7 @@ struct Shape {
   bool two_phase = false;
   bool two_sinks = false;
   bool wal = false;
+  bool table = false;  // the checkpoints are in a table of the same server
 
   // The job that also shows what happens while its tables are made: no other shape matters to that.
   bool plain() const { return keyed == Keyed::no && !two_phase && !two_sinks && !wal; }
@@ -88,10 +90,12 @@ class FailingJob {
       sinks.push_back(make_sink(name));
       members.push_back({name, sinks.back().get(), {}, sinks.back().get()});
     }
-    FakeStore store(shelf_, [&](const std::string& name, const std::function<void()>& call) {
+    FakeStore in_memory(shelf_, [&](const std::string& name, const std::function<void()>& call) {
       std::atomic<bool> broken{false};  // each call opens its files anew
       plan_->run(name, nullptr, broken, call);
     });
+    CheckpointTable in_table({"job", 1, {}}, std::make_unique<FaultyDatabase>(sut_.database(), plan_), no_log);
+    CheckpointStore& store = shape_.table ? static_cast<CheckpointStore&>(in_table) : in_memory;
     SinkGroup group(members, shape_.two_phase ? &store : nullptr, no_log);
     WalSink wal(*sinks.front(), folder_, "job", "main", no_log);
     Sink& sink = shape_.wal                             ? static_cast<Sink&>(wal)
@@ -221,6 +225,7 @@ struct FailTest {
 
 constexpr Shape upserts{.keyed = Keyed::yes};
 constexpr Shape prepared{.two_phase = true};
+constexpr Shape prepared_in_table{.two_phase = true, .table = true};
 constexpr Shape wal{.wal = true};
 constexpr Shape two_sinks{.two_sinks = true};
 constexpr Shape two_prepared{.two_phase = true, .two_sinks = true};
@@ -239,6 +244,10 @@ constexpr std::array tests{
     FailTest{"LostAnswersOfPreparedEpochs", FaultKind::lost_answer, prepared},
     FailTest{"DeathsBeforeACallOfPreparedEpochs", FaultKind::death_before, prepared},
     FailTest{"DeathsAfterACallOfPreparedEpochs", FaultKind::death_after, prepared},
+    FailTest{"LostRequestsOfCheckpointsInATable", FaultKind::lost_request, prepared_in_table},
+    FailTest{"LostAnswersOfCheckpointsInATable", FaultKind::lost_answer, prepared_in_table},
+    FailTest{"DeathsBeforeACallOfCheckpointsInATable", FaultKind::death_before, prepared_in_table},
+    FailTest{"DeathsAfterACallOfCheckpointsInATable", FaultKind::death_after, prepared_in_table},
     FailTest{"LostRequestsOfEpochFiles", FaultKind::lost_request, wal},
     FailTest{"LostAnswersOfEpochFiles", FaultKind::lost_answer, wal},
     FailTest{"DeathsBeforeACallOfEpochFiles", FaultKind::death_before, wal},

@@ -50,15 +50,16 @@ std::unique_ptr<Sink> SqlUnderTest::open(const TestJob& job) {
 }
 
 void SqlUnderTest::clear() {
-  for (const std::string table :
-       {"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_epochs", "sluice_migrations"}) {
+  for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_epochs",
+                                  "sluice_checkpoints", "sluice_migrations"}) {
     outside().execute("DROP TABLE IF EXISTS " + table);
   }
 }
 
 void SqlUnderTest::empty(const std::vector<std::string>& tables) {
   sql::Session& session = outside();
-  std::vector<std::string> all{"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_epochs"};
+  std::vector<std::string> all{"sluice_ledger", "sluice_dead_letters", "sluice_tables", "sluice_epochs",
+                               "sluice_checkpoints"};
   all.insert(all.end(), tables.begin(), tables.end());
   for (const std::string& table : all) {
     if (own_->describe(session, table)) session.execute("DELETE FROM " + own_->dialect().quote(table));

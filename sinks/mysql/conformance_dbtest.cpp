@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 
+#include "core/testing/checkpoint_table_conformance.h"
 #include "core/testing/fail_every_step.h"
 #include "core/testing/sink_conformance.h"
 #include "core/testing/sql_conformance.h"
@@ -46,7 +47,9 @@ bool add(const TestServer& server, const std::string& name, const std::string& o
       .missing = server.url.empty() ? server.variable + " names no server" : ""};
   const bool added = testing::add_sink_conformance(name, {.make = factory.make, .missing = factory.missing});
   // How rows go in is of no matter to the steps of the protocol.
-  return options.empty() ? added && testing::add_fail_every_step(name, factory) : added;
+  return options.empty() ? added && testing::add_fail_every_step(name, factory) &&
+                               testing::add_checkpoint_table_conformance(name, factory)
+                         : added;
 }
 
 // Each with both ways in for rows.

@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 
+#include "core/testing/checkpoint_table_conformance.h"
 #include "core/testing/fail_every_step.h"
 #include "core/testing/sink_conformance.h"
 #include "core/testing/sql_conformance.h"
@@ -34,7 +35,8 @@ const auto make = [] { return std::make_unique<PostgresUnderTest>(); };
 const std::string missing = TestSchema::server_url().empty() ? "SLUICE_TEST_POSTGRES_URL names no server" : "";
 const bool registered =
     testing::add_sink_conformance("Postgres", {.make = make, .missing = missing}) &&
-    testing::add_fail_every_step("Postgres", {.make = make, .capabilities = {.two_phase = true}, .missing = missing});
+    testing::add_fail_every_step("Postgres", {.make = make, .capabilities = {.two_phase = true}, .missing = missing}) &&
+    testing::add_checkpoint_table_conformance("Postgres", {.make = make, .missing = missing});
 
 }  // namespace
 }  // namespace sluice::postgres

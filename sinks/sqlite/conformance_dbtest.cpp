@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/testing/checkpoint_table_conformance.h"
 #include "core/testing/fail_every_step.h"
 #include "core/testing/sink_conformance.h"
 #include "core/testing/sql_conformance.h"
@@ -52,7 +53,8 @@ class SqliteUnderTest final : public testing::SqlUnderTest {
 constexpr testing::SinkCapabilities capabilities{.several_writers = false, .ends_sessions = false};
 const auto make = [] { return std::make_unique<SqliteUnderTest>(); };
 const bool registered = testing::add_sink_conformance("Sqlite", {.make = make, .capabilities = capabilities}) &&
-                        testing::add_fail_every_step("Sqlite", {.make = make, .capabilities = capabilities});
+                        testing::add_fail_every_step("Sqlite", {.make = make, .capabilities = capabilities}) &&
+                        testing::add_checkpoint_table_conformance("Sqlite", {.make = make});
 
 }  // namespace
 }  // namespace sluice::sqlite

@@ -33,9 +33,4 @@ class CheckpointDirectory final : public CheckpointStore {
   Generation generation_{};  // of this process; 0: not raised
 };
 
-// The text of a checkpoint, with a checksum. Pure. parse() throws fatal where the text is not one, with `where` in the
-// message.
-std::string checkpoint_text(const Checkpoint& checkpoint);
-Checkpoint parse_checkpoint(const std::string& text, const std::string& where);
-
 }  // namespace sluice

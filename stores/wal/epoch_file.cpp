@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "core/model/error.h"
+#include "stores/files/durable_files.h"
 #include "stores/wal/row_bytes.h"
 
 namespace sluice::wal {
@@ -33,21 +34,13 @@ constexpr char end_kind = 'E';
 constexpr std::size_t frame_head = 1 + sizeof(std::uint32_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 
+const DurableFiles files("Epochs wait in \"checkpoint.directory\" for their commit: it must be writable and have room");
+
 [[noreturn]] void fail(const std::string& what, const fs::path& path) {
   const int code = errno;
-  // ENOENT, EWOULDBLOCK: somebody took it for one that was left behind.
-  const bool passes = code == ENOSPC || code == EDQUOT || code == EINTR || code == ENOENT || code == EWOULDBLOCK;
-  throw Error(passes ? Fault::retryable : Fault::fatal,
-              "cannot " + what + " " + path.string() + ": " + std::strerror(code) +
-                  ". Epochs wait in \"checkpoint.directory\" for their commit: it must be writable and have room");
-}
-
-void sync_folder(const fs::path& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) fail("open", folder);
-  const bool synced = ::fsync(file) == 0;
-  ::close(file);
-  if (!synced) fail("sync", folder);
+  if (code != ENOENT && code != EWOULDBLOCK) files.fail(what, path);
+  throw Error(Fault::retryable,
+              "cannot " + what + " " + path.string() + ": somebody took it for one that was left behind");
 }
 
 json to_json(const DeadLetter& letter) {
@@ -163,17 +156,8 @@ void EpochFileWriter::frame(char kind, std::string_view payload) {
 
 void EpochFileWriter::write_out() {
   XXH3_64bits_update(&hash_->state, buffer_.data(), buffer_.size());
-  write_bytes(buffer_);
+  files.append(file_, buffer_, path_);
   buffer_.clear();
-}
-
-void EpochFileWriter::write_bytes(std::string_view rest) {
-  while (!rest.empty()) {
-    const auto count = ::write(file_, rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("write", path_);
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
 }
 
 void EpochFileWriter::seal(const EpochEnd& end) {
@@ -183,14 +167,14 @@ void EpochFileWriter::seal(const EpochEnd& end) {
   const std::uint64_t checksum = XXH3_64bits_digest(&hash_->state);
   char last[checksum_size];
   std::memcpy(last, &checksum, sizeof last);
-  write_bytes({last, sizeof last});
+  files.append(file_, {last, sizeof last}, path_);
   if (::fsync(file_) != 0) fail("sync", path_);
   fs::path whole = path_;
   whole.replace_extension(std::string(sealed));
   if (::rename(path_.c_str(), whole.c_str()) != 0) fail("rename", path_);
   path_ = whole;
   sealed_ = true;
-  sync_folder(folder_);
+  files.sync_folder(folder_);
 }
 
 std::unique_ptr<EpochFile> EpochFile::open(const fs::path& path) {
@@ -266,15 +250,9 @@ void EpochFile::replay(
 }
 
 std::vector<fs::path> epoch_files(const fs::path& folder, std::string_view suffix) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    if (entries->path().extension() == suffix) found.push_back(entries->path());
-  }
-  if (!error || error == std::errc::no_such_file_or_directory) return found;
-  errno = error.value();
-  fail("list", folder);
+  std::vector<fs::path> found = files.listed(folder);
+  std::erase_if(found, [&](const fs::path& path) { return path.extension() != suffix; });
+  return found;
 }
 
 void remove_if_left(const fs::path& path) noexcept {

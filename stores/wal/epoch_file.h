@@ -48,7 +48,6 @@ class EpochFileWriter {
  private:
   void frame(char kind, std::string_view payload);
   void write_out();
-  void write_bytes(std::string_view bytes);
 
   std::filesystem::path folder_;
   std::filesystem::path path_;

@@ -8,6 +8,7 @@
 #include "core/model/error.h"
 #include "core/model/fault_point.h"
 #include "core/model/fingerprint.h"
+#include "stores/files/durable_files.h"
 
 namespace sluice {
 
@@ -52,12 +53,7 @@ WalSink::WalSink(Sink& inner, const fs::path& directory, const std::string& job,
       process_(random_name()) {}
 
 void WalSink::prepare(bool migrate) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) {
-    throw Error(Fault::fatal, "cannot make " + folder_.string() + ": " + error.message() +
-                                  ". Epochs wait there for their commit; \"checkpoint.directory\" names another place");
-  }
+  DurableFiles("Epochs wait there for their commit; \"checkpoint.directory\" names another place").make_folder(folder_);
   for (const auto& path : wal::epoch_files(folder_, wal::unfinished)) wal::remove_if_left(path);
   inner_.prepare(migrate);
 }
