@@ -110,6 +110,20 @@ class PreparedWithPostgres(TwoPhase, WithPostgres):
         return self.sql("select gid from pg_prepared_xacts where database = current_database()")
 
 
+class InTable:
+    """The steps of the store, with its checkpoints in a table."""
+
+    def points(self):
+        return [point for point in super().points() if point.startswith("store.") or point == "task.before_seek"]
+
+    def write_job(self, *arguments, checkpoint, **changes):
+        return super().write_job(*arguments, checkpoint={**checkpoint, "store": "table"}, **changes)
+
+
+class PreparedInTableWithPostgres(InTable, PreparedWithPostgres):
+    pass
+
+
 class WithMysql(Matrix, MysqlCase):
     find_server = staticmethod(lambda: servers.mysql)
 
@@ -130,6 +144,10 @@ class PreparedWithMysql(TwoPhase, WithMysql):
 
 
 class PreparedWithMariadb(TwoPhase, WithMariadb):
+    pass
+
+
+class PreparedInTableWithMysql(InTable, PreparedWithMysql):
     pass
 
 

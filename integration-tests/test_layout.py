@@ -15,10 +15,10 @@ ALLOWED = {
     "core/protocol": {"core/model", "core/api"},
     "core/runtime": {"core/model", "core/api", "core/protocol"},
     "core/format": {"core/model", "core/api"},
-    "core/testing": {"core/model", "core/api", "core/protocol", "core/runtime", "sinks/sql", "stores/wal"},
+    "core/testing": {"core/model", "core/api", "core/protocol", "core/runtime", "sinks/sql", "stores/table", "stores/wal"},
 }
 ANY_SOURCE = {"core/model", "core/api"}
-ANY_STORE = {"core/model", "core/api"}
+ANY_STORE = {"core/model", "core/api", "core/format", "stores/files"}
 ANY_SINK = {"core/model", "core/api", "sinks/sql"}
 # A test may use the fakes and the conformance suites as well.
 FOR_TESTS = {"core/testing", "core/runtime", "core/protocol"}
@@ -29,7 +29,7 @@ CLIENTS = {
     r"librdkafka|rdkafka": {"sources/kafka", "sinks/kafka", "app"},  # app: the demo's in-process broker
     r"mysql|mariadb|cppconn|jdbc": {"sinks/mysql"},
     r"simdjson": {"core/format"},
-    r"nlohmann": {"core/format", "sinks/sql", "stores/directory", "stores/wal", "app"},  # sinks/sql: headers of a dead letter
+    r"nlohmann": {"core/format", "sinks/sql", "stores/wal", "app"},  # sinks/sql: headers of a dead letter
     r"xxhash": {"stores/wal"},
     r"CLI|spdlog|fmt": {"app"},
 }
@@ -95,6 +95,8 @@ class Layout(unittest.TestCase):
             allowed = ANY_SOURCE
         elif here.startswith("sinks/"):
             allowed = ANY_SINK
+        elif here == "stores/table":
+            allowed = ANY_STORE | {"sinks/sql"}
         elif here.startswith("stores/"):
             allowed = ANY_STORE
         else:

@@ -5,7 +5,7 @@ import json
 import shutil
 import unittest
 
-from sluice_it import job, oracle
+from sluice_it import job, oracle, produce
 from sluice_it.case import Case, MysqlCase, PostgresCase, orders_table, scale, servers
 from sluice_it.postgres import Postgres
 from sluice_it.process import DONE, FAILED, FENCED, KILLED, call
@@ -19,13 +19,15 @@ UNDECIDED = "sink.after_prepare:kill@2"
 class OnePhaseMore:
     """On each database. A subclass knows how to prepare a transaction of somebody else and how to look."""
 
+    store = {"directory": "state"}
+
     def setUp(self):
         super().setUp()
         self.create_topic()
         self.new_table()
         self.produce(RECORDS)
         sink = self.sink(**{"commit.protocol": "prepared"})
-        self.job_file = self.write_job(sink, checkpoint={"max.rows": RECORDS // 8, "directory": "state"})
+        self.job_file = self.write_job(sink, checkpoint={"max.rows": RECORDS // 8, **self.store})
 
     def die_at(self, fault):
         run = self.start("run", self.job_file, "--bounded", fault=fault)
@@ -198,6 +200,43 @@ class OnMariadb(OnMysql):
     find_server = staticmethod(lambda: servers.mariadb)
 
 
+class InTable:
+    """The checkpoints are in the database of the first sink: what is decided does not hang on the host's disk."""
+
+    store = {"store": "table"}
+    # What does not ask the store is tested above.
+    test_foreign_transactions_are_not_touched = None
+    test_recover_rolls_an_orphan_back = None
+    test_lost_checkpoint_directory = None
+
+    def test_goes_on_where_no_file_is_left(self):
+        self.die_at(DECIDED)
+        shutil.rmtree(self.folder / "state")
+        self.assertGreater(self.settled_by_a_start(), 0, "what a checkpoint holds is shown before anything is read")
+        shutil.rmtree(self.folder / "state")
+        self.finish_and_audit()
+
+    def test_check_names_the_table(self):
+        page = self.call("check", self.job_file)
+        self.assertIn("sluice_checkpoints", page)
+        self.assertIn("exactly-once", page)
+        self.assertNotIn("checkpoint directory", page)
+        self.run_bounded(self.job_file)
+        self.assertIn("checkpoints of 1 tasks", self.call("check", self.job_file))
+
+
+class InTableOfPostgres(InTable, OnPostgres):
+    pass
+
+
+class InTableOfMysql(InTable, OnMysql):
+    pass
+
+
+class InTableOfMariadb(InTable, OnMariadb):
+    pass
+
+
 class Refusals(PostgresCase):
     def setUp(self):
         super().setUp()
@@ -241,15 +280,18 @@ class Several(Case):
         for server in self.targets[1:]:
             server.sql(orders_table(key="").replace('"', "`").replace("status text", "status varchar(20)"), self.database)
 
-    def write(self, protocol, **changes):
+    def write(self, protocol, checkpoint=None, errors=None, **changes):
         postgres = job.postgres_sink(self.targets[0], self.database)
         others = [job.mysql_sink(server, self.database) for server in self.targets[1:]]
         sinks = [
             {**sink, "name": name, "commit.protocol": protocol, **changes.get(name, {})}
             for sink, name in zip([postgres, *others], ("one", "two", "three"))
         ]
-        text = job.kafka_job(self.name[:64], self.kafka, self.topic, None, checkpoint={"max.rows": RECORDS // 8})
+        checkpoint = {"max.rows": RECORDS // 8, **(checkpoint or {})}
+        text = job.kafka_job(self.name[:64], self.kafka, self.topic, None, checkpoint=checkpoint)
         del text["sink"]
+        if errors:
+            text["errors"] = errors
         return job.write({**text, "sinks": sinks}, self.folder / "job.json")
 
     def rows(self):
@@ -276,6 +318,63 @@ class Several(Case):
 
     def test_prepared_under_kills(self):
         self.ends_equal_under_kills(self.write("prepared"))
+
+    def test_prepared_with_checkpoints_in_a_table_under_kills(self):
+        self.ends_equal_under_kills(self.write("prepared", checkpoint={"store": "table"}))
+
+    def test_bad_records_under_kills(self):
+        """A record that one sink cannot take is its letter and a row of the others; garbage is a letter of each."""
+        self.targets[0].sql("alter table orders add check (id % 1000 <> 7)", self.database)
+        self.targets[1].sql("alter table orders modify status varchar(3)", self.database)  # refused by length
+        for protocol in ("ledger", "prepared", "wal"):
+            with self.subTest(protocol=protocol):
+                self.new_topic_and_tables(protocol)
+                job_file = self.write(protocol, errors={"tolerance": "all"})
+                text = json.loads(job_file.read_text())
+                text["name"] = f"letters-{protocol}"
+                job.write(text, job_file)
+                expected = self.produce_some_bad()
+                self.kill_at_random(job_file, KILLS)
+                self.run_bounded(job_file)
+                self.audit_with_letters(text["name"], expected)
+
+    def new_topic_and_tables(self, protocol):
+        self.topic = f"{self.name}-{protocol}"
+        self.create_topic()
+        for server in self.targets:
+            server.sql("delete from orders", self.database)
+
+    def produce_some_bad(self):
+        """{sink: the partitions and offsets of its letters}"""
+        letters = {"one": set(), "two": set(), "three": set()}
+        partitions = 4
+        for partition in range(partitions):
+            lines = []
+            for offset, number in enumerate(range(partition, RECORDS, partitions)):
+                record = json.loads(produce.order(number))
+                record["status"] = "odd" if number % 500 else "longer"
+                lines.append("garbage" if number % 1000 == 3 else json.dumps(record))
+                refused = {"one": number % 1000 == 7, "two": number % 500 == 0, "three": False}
+                for sink, bad in refused.items():
+                    if bad or number % 1000 == 3:
+                        letters[sink].add((partition, offset))
+            produce.lines(self.kafka, self.topic, partition, lines)
+        return letters
+
+    def audit_with_letters(self, name, expected):
+        for (sink, letters), server, rows in zip(expected.items(), self.targets, self.rows()):
+            partition = '"partition"' if server is self.targets[0] else "`partition`"
+            found = server.sql(
+                f"select {partition}, record_offset from sluice_dead_letters where job = '{name}' and sink = '{sink}'",
+                self.database,
+            )
+            self.assertEqual(sorted((int(one), int(other)) for one, other in found), sorted(letters), f"letters of {sink}")
+            good = [
+                oracle.row_of(value)
+                for partition, offset, value in oracle.topic_records(self.kafka, self.topic)
+                if (partition, offset) not in letters
+            ]
+            self.assert_clean(oracle.Audit(good, rows))
 
     def test_killed_between_the_sinks(self):
         """One is ahead of the others by an epoch; it is not given those records again."""
