@@ -58,7 +58,11 @@ SourceEvent KafkaReader::poll(std::size_t records_max, std::chrono::milliseconds
   if (auto event = next_event()) return *std::move(event);
   throw_failure();
 
-  batch_.fetch(queue_.get(), records_max, wait_max);
+  batch_.fetch(queue_.get(), records_max);
+  // A callback that was served in there may have left something to tell, which is not to wait for a message.
+  if (batch_.messages().empty() && !membership_.has_news() && !failure_) {
+    batch_.wait(queue_.get(), records_max, wait_max);
+  }
   sort_messages();
   if (const auto records = records_.records(); !records.empty()) return Records{records};
   if (auto event = next_event()) return *std::move(event);

@@ -27,6 +27,7 @@ class Membership {
   // The callback.
   void on_rebalance(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t* partitions);
 
+  bool has_news() const { return !rebalances_.empty(); }
   // What the reader must tell next; events without splits are answered here and never told.
   std::optional<SourceEvent> next_event();
 

@@ -16,19 +16,22 @@ std::string_view view(const void* bytes, std::size_t size) {
 
 }  // namespace
 
-void MessageBatch::fetch(rd_kafka_queue_t* queue, std::size_t messages_max, std::chrono::milliseconds wait_max) {
+void MessageBatch::fetch(rd_kafka_queue_t* queue, std::size_t messages_max) {
   const std::size_t wanted = std::clamp<std::size_t>(messages_max, 1, batch_max);
   if (messages_.size() < wanted) messages_.resize(wanted);
-  take(queue, wanted, 0);
-  if (count_ > 0 || wait_max.count() <= 0) return;
-  // A batch of librdkafka waits until it is full or the time is over. Waiting for one message instead hands the first
-  // one on at once, and whatever came with it.
-  take(queue, 1, static_cast<int>(std::min<std::chrono::milliseconds::rep>(wait_max.count(), 3'600'000)));
-  if (count_ > 0 && count_ < wanted) take(queue, wanted - count_, 0);
+  if (count_ < wanted) take(queue, wanted - count_, 0);
 }
 
-void MessageBatch::take(rd_kafka_queue_t* queue, std::size_t messages_max, int wait_ms) {
-  const auto taken = rd_kafka_consume_batch_queue(queue, wait_ms, messages_.data() + count_, messages_max);
+// A batch of librdkafka waits until it is full or the time is over. Waiting for one message instead hands the first one
+// on at once, and whatever came with it.
+void MessageBatch::wait(rd_kafka_queue_t* queue, std::size_t messages_max, std::chrono::milliseconds wait_max) {
+  if (messages_.empty()) messages_.resize(1);
+  take(queue, 1, static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(wait_max.count(), 0, 3'600'000)));
+  if (count_ > 0) fetch(queue, messages_max);
+}
+
+void MessageBatch::take(rd_kafka_queue_t* queue, std::size_t count_max, int wait_ms) {
+  const auto taken = rd_kafka_consume_batch_queue(queue, wait_ms, messages_.data() + count_, count_max);
   if (taken > 0) count_ += static_cast<std::size_t>(taken);
 }
 

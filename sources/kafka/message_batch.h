@@ -19,15 +19,16 @@ class MessageBatch {
   MessageBatch(const MessageBatch&) = delete;
   MessageBatch& operator=(const MessageBatch&) = delete;
 
-  // What the queue holds, at most `messages_max`; waits for a first one no longer than `wait_max`. Callbacks run in
-  // here.
-  void fetch(rd_kafka_queue_t* queue, std::size_t messages_max, std::chrono::milliseconds wait_max);
+  // Adds what the queue holds, up to `messages_max` in all. Callbacks run in here.
+  void fetch(rd_kafka_queue_t* queue, std::size_t messages_max);
+  // The same, and waits for a first one no longer than `wait_max`.
+  void wait(rd_kafka_queue_t* queue, std::size_t messages_max, std::chrono::milliseconds wait_max);
   void clear();
 
   std::span<rd_kafka_message_t* const> messages() const { return {messages_.data(), count_}; }
 
  private:
-  void take(rd_kafka_queue_t* queue, std::size_t messages_max, int wait_ms);
+  void take(rd_kafka_queue_t* queue, std::size_t count_max, int wait_ms);
 
   std::vector<rd_kafka_message_t*> messages_;
   std::size_t count_ = 0;
