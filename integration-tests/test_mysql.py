@@ -10,6 +10,10 @@ from sluice_it.process import FAILED
 
 RECORDS = scale("SLUICE_IT_RECORDS", 60000)
 KILLS = scale("SLUICE_IT_KILLS", 6)
+RESTARTS = scale("SLUICE_IT_RESTARTS", 2)  # of a server under a job
+RECOVERY_TABLES = (
+    "sluice_ledger, sluice_dead_letters, sluice_tables, sluice_epochs, sluice_checkpoints, sluice_migrations"
+)
 UPSERT = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"]}
 
 
@@ -57,7 +61,7 @@ class OnBoth:
     def test_killed_at_random_moments(self):
         for key, mode in (("", {}), (" primary key", UPSERT)):
             with self.subTest(mode=mode):
-                self.sql("drop table if exists orders, sluice_ledger, sluice_dead_letters, sluice_tables, sluice_migrations")
+                self.sql(f"drop table if exists orders, {RECOVERY_TABLES}")
                 self.topic = f"{self.name}{'-upsert' if mode else '-insert'}"
                 self.create_topic()
                 self.create_orders(key=key)
@@ -68,28 +72,47 @@ class OnBoth:
                 self.assertEqual(self.audit_orders(), RECORDS)
 
     def test_database_killed_while_it_runs(self):
-        self.create_orders(key="")
-        job_file = self.write_job(self.sink())
-        run = self.start("run", job_file)
-        for round_ in range(3):
-            self.produce(RECORDS // 4, first=round_ * (RECORDS // 4))
-            self.wait_until(lambda: self.server_positions_sum() > round_ * (RECORDS // 4), "something of it to be in")
-            self.server.stop_immediately()
-            self.server.start()
-        self.wait_until(lambda: self.positions() == self.end_offsets(), "the ledger to say the ends", 120)
-        self.assertEqual(run.terminate(), 0, run.output()[-3000:])
-        self.audit_orders()
+        self.goes_on_by_itself("ledger", self.kill_database)
+
+    def test_database_killed_while_it_runs_prepared(self):
+        self.goes_on_by_itself("prepared", self.kill_database)
+
+    def test_database_killed_while_it_runs_wal(self):
+        self.goes_on_by_itself("wal", self.kill_database)
 
     def test_broker_killed_while_it_runs(self):
+        self.goes_on_by_itself("ledger", self.kill_broker)
+
+    def test_broker_killed_while_it_runs_prepared_and_wal(self):
+        for protocol in ("prepared", "wal"):
+            with self.subTest(protocol=protocol):
+                self.sql(f"drop table if exists orders, {RECOVERY_TABLES}")
+                self.topic = f"{self.name[:40]}-{protocol}"
+                self.create_topic()
+                self.goes_on_by_itself(protocol, self.kill_broker)
+
+    def goes_on_by_itself(self, protocol, hurt):
+        """Nobody touches the process while its server is killed and started again under its hands."""
         self.create_orders(key="")
-        run = self.start("run", self.write_job(self.sink()))
-        for round_ in range(2):
-            self.produce(RECORDS // 4, first=round_ * (RECORDS // 4))
-            self.kafka.kill()
-            self.kafka.start()
-        self.wait_until(lambda: self.positions() == self.end_offsets(), "the ledger to say the ends", 120)
+        job_file = self.write_job(self.sink(**{"commit.protocol": protocol}), name=f"{self.topic[:58]}-{protocol[0]}")
+        run = self.start("run", job_file)
+        for round_ in range(RESTARTS):
+            self.produce(RECORDS // RESTARTS, first=round_ * (RECORDS // RESTARTS))
+            wanted = round_ * (RECORDS // RESTARTS)
+            self.wait_until(lambda: self.server_positions_sum() > wanted, "something of it to be in")
+            hurt()
+        self.wait_until(lambda: self.positions() == self.end_offsets(), "the ledger to say the ends", 180)
         self.assertEqual(run.terminate(), 0, run.output()[-3000:])
         self.audit_orders()
+        self.assertNotIn("fenced", run.output())
+
+    def kill_database(self):
+        self.server.stop_immediately()
+        self.server.start()
+
+    def kill_broker(self):
+        self.kafka.kill()
+        self.kafka.start()
 
     def test_row_of_another_key_stays_as_it_is(self):
         """ON DUPLICATE KEY UPDATE would take any unique index for the key."""

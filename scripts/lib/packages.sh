@@ -7,4 +7,4 @@ BUILD_PACKAGES=(g++ cmake ninja-build mold ccache pkg-config libpqxx-dev libpq-d
 TEST_BUILD_PACKAGES=(libgtest-dev libbenchmark-dev python3 git)
 SERVER_PACKAGES=(postgresql mariadb-server mariadb-client openjdk-17-jre-headless maven kcat)
 MODEL_PACKAGES=(spin gcc)
-CHECK_PACKAGES=(clang-format clang-tidy git)
+CHECK_PACKAGES=(clang-format clang-tidy-16 git)
