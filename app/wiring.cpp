@@ -103,14 +103,17 @@ std::unique_ptr<sql::Database> make_database(const format::Job& job, const forma
   return std::make_unique<postgres::PostgresDatabase>(std::move(config));
 }
 
-sql::MappingSettings mapping(const format::SinkConfig& sink) {
+sql::MappingSettings mapping(const format::Job& job, const format::SinkConfig& sink) {
   sql::MappingSettings settings;
+  settings.key_is_text = job.source.key_format == format::KeyFormat::string;
+  settings.erases = sink.delete_enabled;
   settings.insert_mode =
       sink.insert_mode == format::InsertMode::upsert ? sql::InsertMode::upsert : sql::InsertMode::insert;
   settings.pk_fields = sink.pk_fields;
   settings.auto_create = sink.auto_create;
   if (sink.pk_mode == format::PkMode::record_value) settings.pk_mode = sql::PkMode::record_value;
   if (sink.pk_mode == format::PkMode::kafka) settings.pk_mode = sql::PkMode::kafka;
+  if (sink.pk_mode == format::PkMode::record_key) settings.pk_mode = sql::PkMode::record_key;
   for (const auto& column : sink.columns) {
     settings.columns.push_back(
         {column.name, column.type.empty() ? std::nullopt : std::optional<std::string>(column.type), column.from});
@@ -204,7 +207,7 @@ WiredSink wire_sink(const format::Job& job, const format::SinkConfig& sink, cons
   settings.tasks = job.parallelism;
   settings.keeps_ledger = sink.commit_protocol != format::CommitProtocol::none;
   settings.keeps_letters = on_bad_record(job.errors) == OnBadRecord::set_aside;
-  settings.mapping = mapping(sink);
+  settings.mapping = mapping(job, sink);
   settings.calls.limit = longest_call(job);
   settings.accept_lost_records = accepts_lost_records(job);
   wired.sink = std::make_unique<sql::SqlSink>(std::move(settings), make_database(job, sink), log);

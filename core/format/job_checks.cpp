@@ -95,6 +95,14 @@ void check_key(const SinkConfig& sink, SectionReader& section) {
   if (sink.pk_mode == PkMode::record_value && empty) {
     section.problem("pk.fields", "names no column, but \"pk.mode\" is \"record_value\"; write \"pk.fields\": [\"id\"]");
   }
+  if (sink.pk_mode == PkMode::record_key && empty) {
+    section.problem("pk.fields", "names no column, but \"pk.mode\" is \"record_key\"; write \"pk.fields\": [\"id\"]");
+  }
+  if (sink.delete_enabled && (sink.pk_mode != PkMode::record_key || sink.insert_mode != InsertMode::upsert)) {
+    section.problem("delete.enabled",
+                    "needs a key to find the row by, and a record that deletes has no value: write \"insert.mode\": "
+                    "\"upsert\", \"pk.mode\": \"record_key\" and \"pk.fields\": [\"id\"]");
+  }
   if (sink.pk_mode == PkMode::kafka && sink.pk_fields.size() != 3) {
     section.problem("pk.fields",
                     "must name three columns for \"pk.mode\": \"kafka\" (topic, partition, offset); name three, or "
@@ -104,7 +112,8 @@ void check_key(const SinkConfig& sink, SectionReader& section) {
 
 // Names may come from variables, so the messages do without them.
 void check_columns(const SinkConfig& sink, SectionReader& section) {
-  if (sink.columns.empty() || sink.pk_mode != PkMode::record_value) return;
+  const bool listed = sink.pk_mode == PkMode::record_value || sink.pk_mode == PkMode::record_key;
+  if (sink.columns.empty() || !listed) return;
   for (const auto& field : sink.pk_fields) {
     const auto same = [&](const ColumnConfig& column) { return column.name == field; };
     if (std::any_of(sink.columns.begin(), sink.columns.end(), same)) continue;

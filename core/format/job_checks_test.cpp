@@ -94,6 +94,12 @@ TEST_F(JobChecks, KeysOfTheTable) {
   expect_problem(sink(R"("pk.mode": "record_value")"), R"("sink.pk.fields" names no column)");
   expect_problem(sink(R"("pk.mode": "record_value", "pk.fields": [])"), R"("sink.pk.fields" names no column)");
   expect_problem(sink(R"("pk.fields": ["id"])"), R"("sink.pk.fields" has no effect)");
+  expect_problem(sink(R"("delete.enabled": true)"), R"("sink.delete.enabled" needs a key)");
+  expect_problem(
+      sink(R"("delete.enabled": true, "insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": ["id"])"),
+      R"("sink.delete.enabled" needs a key)");
+  expect_problem(sink(R"("pk.mode": "record_key", "pk.fields": ["id"])"), R"(write "key.format": "json")");
+  expect_problem(sink(R"("columns": [{"name": "a", "from": "@key.id"}])"), R"(write "key.format": "json")");
   expect_problem(sink(R"("pk.mode": "kafka", "pk.fields": ["t", "p"])"), R"("sink.pk.fields" must name three columns)");
 }
 

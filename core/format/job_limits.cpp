@@ -18,14 +18,13 @@ struct Limit {
 // The one place that knows; what gets done is taken out here. A list stands for the number of its entries.
 constexpr std::array limits{
     Limit{"source.value.format", "json", "let the topic carry plain JSON"},
-    Limit{"source.key.format", "none",
-          "remove the key; a column can still take the key's bytes with \"from\": \"@key\""},
+    Limit{"source.key.format", "none, json, string",
+          "let the keys be JSON or text; a column can take their bytes with \"from\": \"@key\""},
     Limit{"transforms", "0", "remove the entries, and let \"columns\" pick and rename fields"},
     Limit{"sink.type", "postgres, mysql, mariadb, sqlite", "write to one of these"},
     Limit{"sink.insert.mode", "insert, upsert", "use upsert, which also adds the rows that are missing"},
-    Limit{"sink.pk.mode", "none, kafka, record_value",
+    Limit{"sink.pk.mode", "none, kafka, record_key, record_value",
           "use record_value with fields of the record, or kafka for topic, partition and offset"},
-    Limit{"sink.delete.enabled", "false", "set it to false"},
     Limit{"sink.auto.evolve", "false", "set it to false, and add new columns with ALTER TABLE"},
 };
 

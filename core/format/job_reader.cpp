@@ -79,7 +79,7 @@ ColumnConfig read_column(SectionReader& section) {
   } else {
     section.problem("from",
                     "leads nowhere; write a path such as a.b.c, or one of @topic, @partition, @offset, "
-                    "@timestamp, @key and @headers.NAME");
+                    "@timestamp, @key, @key.FIELD and @headers.NAME");
   }
   return column;
 }
@@ -238,6 +238,27 @@ void check_store(const Job& job, SectionReader& section) {
                       std::string(to_string(protocol)) + "\"); remove \"store\"");
 }
 
+// Fields of the key need a format of the key.
+void check_keys(const Job& job, SectionReader& section) {
+  const KeyFormat format = job.source.key_format;
+  const auto reads_fields = [](const ColumnConfig& column) { return column.from.from == CellSource::From::key_path; };
+  for (const auto& sink : job.sinks) {
+    if (sink.delete_enabled != job.sinks.front().delete_enabled) {
+      section.problem("sinks", "have different values of \"delete.enabled\"; write the same for all");
+    }
+    const bool by_key = sink.pk_mode == PkMode::record_key;
+    const bool fields = std::any_of(sink.columns.begin(), sink.columns.end(), reads_fields);
+    if ((fields && format != KeyFormat::json) || (by_key && format == KeyFormat::none)) {
+      section.problem("source", "says nothing of its keys, but sink " + sink.name +
+                                    " takes fields from them; write \"key.format\": \"json\"" +
+                                    (fields ? "" : ", or \"string\" where the key as a whole is the field"));
+    } else if (by_key && format == KeyFormat::string && sink.pk_fields.size() > 1) {
+      section.problem("source", "has keys of one text (\"key.format\": \"string\"), but \"pk.fields\" of sink " +
+                                    sink.name + " names several columns; name one");
+    }
+  }
+}
+
 // What the sinks of a job must say together.
 void check_sinks(const Job& job, SectionReader& section) {
   const char* const key = section.has("sinks") ? "sinks" : "sink";
@@ -267,6 +288,7 @@ Job read(SectionReader section) {
   check_letter_topic(job, section);
   check_sinks(job, section);
   check_store(job, section);
+  check_keys(job, section);
   check_guarantee(job, section);
   return job;
 }

@@ -34,7 +34,31 @@ std::string_view kind_of(char first_byte) {
 }  // namespace
 
 JsonDecoder::JsonDecoder(const RowShape& shape, const SplitNames& names)
-    : RecordDecoder(shape, names), fields_(wanted_fields(shape)) {}
+    : RecordDecoder(shape, names),
+      fields_(wanted_fields(shape)),
+      key_fields_(wanted_fields(shape, CellSource::From::key_path)) {
+  for (std::size_t cell = 0; cell < shape.cells.size(); ++cell) {
+    if (shape.cells[cell].from == CellSource::From::key_path) key_cells_.push_back(cell);
+  }
+}
+
+// A key that is no object stands for its only field, as in Kafka Connect.
+std::optional<Refusal> JsonDecoder::decode_key(std::string_view key, std::span<Value> cells, Arena& arena) {
+  ++record_;
+  failed_path_.clear();
+  const auto refusal = [this] {
+    return Refusal{failed_path_.empty() ? "@key" : "@key." + failed_path_, "not valid JSON" + reader_.problem()};
+  };
+  if (!reader_.start(key)) return refusal();
+  Row row{cells, arena};
+  if (reader_.take('{')) {
+    if (!read_object(key_fields_, row) || !reader_.finish()) return refusal();
+    return std::nullopt;
+  }
+  if (key_cells_.size() != 1) return Refusal{"@key", "the key is no JSON object, and several of its fields are wanted"};
+  if (!reader_.read_value(cells[key_cells_.front()], arena) || !reader_.finish()) return refusal();
+  return std::nullopt;
+}
 
 std::optional<Refusal> JsonDecoder::decode_value(std::string_view value, std::span<Value> cells, Arena& arena) {
   ++record_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/format/json_fields.h"
 #include "core/format/json_reader.h"
@@ -25,6 +26,7 @@ class JsonDecoder : public RecordDecoder {
   };
 
   std::optional<Refusal> decode_value(std::string_view value, std::span<Value> cells, Arena& arena) override;
+  std::optional<Refusal> decode_key(std::string_view key, std::span<Value> cells, Arena& arena) override;
   bool read_object(JsonObjectFields& fields, Row& row);
   bool read_key(JsonObjectFields& fields, JsonObjectFields::Place& place, JsonField*& field);
   bool read_field(JsonField& field, Row& row);
@@ -33,6 +35,8 @@ class JsonDecoder : public RecordDecoder {
 
   JsonReader reader_;
   JsonObjectFields fields_;
+  JsonObjectFields key_fields_;
+  std::vector<std::size_t> key_cells_;
   std::uint64_t record_ = 0;  // counts from 1
   std::string failed_path_;   // innermost wanted field that a problem lies in
 };

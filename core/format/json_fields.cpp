@@ -52,11 +52,11 @@ JsonObjectFields::Place JsonObjectFields::add(std::string_view name, JsonField* 
   return place;
 }
 
-JsonObjectFields wanted_fields(const RowShape& shape) {
+JsonObjectFields wanted_fields(const RowShape& shape, CellSource::From from) {
   JsonObjectFields root;
   for (std::size_t cell = 0; cell < shape.cells.size(); ++cell) {
     const auto& source = shape.cells[cell];
-    if (source.from != CellSource::From::value_path) continue;
+    if (source.from != from) continue;
     JsonObjectFields* object = &root;
     JsonField* field = nullptr;
     std::string path;

@@ -67,7 +67,7 @@ class JsonObjectFields {
   std::unordered_map<std::string, Place, Hash, std::equal_to<>> places_;
 };
 
-// The tree of all value paths of a shape.
-JsonObjectFields wanted_fields(const RowShape& shape);
+// The tree of all value paths of a shape, or of all key paths.
+JsonObjectFields wanted_fields(const RowShape& shape, CellSource::From from = CellSource::From::value_path);
 
 }  // namespace sluice

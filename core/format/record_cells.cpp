@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -30,13 +31,18 @@ Value header_cell(std::span<const Header> headers, std::string_view name, bool r
   return Null{};
 }
 
-// Bytes for the values of all records, each with one byte more behind it: one allocation serves the whole poll.
-std::size_t room_for(std::span<const Record> records) {
-  std::size_t size = 0;
-  for (const auto& record : records) {
-    if (record.value) size += record.value->size() + 1;
-  }
-  return size;
+bool has_key_paths(const RowShape& shape) {
+  return std::any_of(shape.cells.begin(), shape.cells.end(),
+                     [](const CellSource& source) { return source.from == CellSource::From::key_path; });
+}
+
+// Copies the bytes to `room`, with a 0 byte behind them, and moves it on.
+std::string_view copy_to(char*& room, std::string_view bytes) {
+  const std::string_view copy{room, bytes.size()};
+  if (!bytes.empty()) std::memcpy(room, bytes.data(), bytes.size());
+  room[bytes.size()] = 0;
+  room += bytes.size() + 1;
+  return copy;
 }
 
 }  // namespace
@@ -44,7 +50,7 @@ std::size_t room_for(std::span<const Record> records) {
 MetadataCells::MetadataCells(const RowShape& shape, const SplitNames& names) : names_(names) {
   for (std::size_t index = 0; index < shape.cells.size(); ++index) {
     const auto& source = shape.cells[index];
-    if (source.from == CellSource::From::value_path) continue;
+    if (source.from == CellSource::From::value_path || source.from == CellSource::From::key_path) continue;
     cells_.push_back(
         {index, source.from, source.from == CellSource::From::header ? source.path.front() : "", source.raw});
   }
@@ -78,6 +84,7 @@ std::optional<Refusal> MetadataCells::fill(const Record& record, std::span<Value
         value = header_cell(record.headers, cell.header, cell.raw, arena);
         break;
       case CellSource::From::value_path:
+      case CellSource::From::key_path:
         break;
     }
   }
@@ -94,7 +101,17 @@ Text MetadataCells::topic(SplitIndex split, Arena& arena) {
 }
 
 RecordDecoder::RecordDecoder(const RowShape& shape, const SplitNames& names)
-    : columns_(shape.cells.size()), metadata_(shape, names) {}
+    : columns_(shape.cells.size()), reads_keys_(has_key_paths(shape)), erases_(shape.erases), metadata_(shape, names) {}
+
+// Bytes for the values of all records, and for their keys: one allocation serves the whole poll.
+std::size_t RecordDecoder::room_for(std::span<const Record> records) const {
+  std::size_t size = 0;
+  for (const auto& record : records) {
+    if (record.value) size += record.value->size() + 1;
+    if (record.key && reads_keys_) size += record.key->size() + 1;
+  }
+  return size;
+}
 
 void RecordDecoder::decode(std::span<const Record> records, Batch& rows, std::vector<Reject>& rejects) {
   if (rows.columns() != columns_) throw std::invalid_argument("the batch has other columns than the decoder's shape");
@@ -102,7 +119,7 @@ void RecordDecoder::decode(std::span<const Record> records, Batch& rows, std::ve
   char* room = rows.arena().allocate(room_for(records));
   for (const auto& record : records) {
     const Origin origin{record.split, record.offset};
-    const auto cells = rows.append(RowKind::insert, origin);
+    const auto cells = rows.append(record.value ? RowKind::insert : RowKind::erase, origin);
     if (auto refusal = decode_record(record, room, cells, rows.arena())) {
       rows.drop_last();
       rejects.push_back({origin, std::move(refusal->field), std::move(refusal->reason)});
@@ -110,16 +127,20 @@ void RecordDecoder::decode(std::span<const Record> records, Batch& rows, std::ve
   }
 }
 
-// `room` is where the value is copied to; moves on behind it.
+// `room` is where key and value are copied to; moves on behind them.
 std::optional<Refusal> RecordDecoder::decode_record(const Record& record, char*& room, std::span<Value> cells,
                                                     Arena& arena) {
-  if (!record.value) return Refusal{{}, "the record has no value (tombstone)"};
-  const std::string_view value{room, record.value->size()};
-  if (!value.empty()) std::memcpy(room, record.value->data(), value.size());
-  room[value.size()] = 0;
-  room += value.size() + 1;
+  if (!record.value && !erases_) {
+    return Refusal{{}, "the record has no value (tombstone); \"delete.enabled\" would delete the row of its key"};
+  }
+  if (reads_keys_) {
+    if (!record.key) return Refusal{"@key", "the record has no key"};
+    if (auto refusal = decode_key(copy_to(room, *record.key), cells, arena)) return refusal;
+  }
+  std::string_view value;
+  if (record.value) value = copy_to(room, *record.value);
   if (auto refusal = metadata_.fill(record, cells, arena)) return refusal;
-  return decode_value(value, cells, arena);
+  return record.value ? decode_value(value, cells, arena) : std::nullopt;
 }
 
 }  // namespace sluice

@@ -59,11 +59,16 @@ class RecordDecoder : public Decoder {
   // Fills the cells that come from the value; all cells are NULL before. `value` lies in the batch's arena, so that
   // cells may point into it, and a 0 byte that can be read lies behind it.
   virtual std::optional<Refusal> decode_value(std::string_view value, std::span<Value> cells, Arena& arena) = 0;
+  // The same for the cells that come from fields of the key.
+  virtual std::optional<Refusal> decode_key(std::string_view key, std::span<Value> cells, Arena& arena) = 0;
 
  private:
+  std::size_t room_for(std::span<const Record> records) const;
   std::optional<Refusal> decode_record(const Record& record, char*& room, std::span<Value> cells, Arena& arena);
 
   std::size_t columns_;
+  bool reads_keys_;
+  bool erases_;
   MetadataCells metadata_;
 };
 

@@ -16,6 +16,7 @@ constexpr std::array<std::pair<std::string_view, CellSource::From>, 5> metadata_
     {"@key", CellSource::From::key},
 }};
 constexpr std::string_view header_prefix = "@headers.";
+constexpr std::string_view key_prefix = "@key.";
 
 }  // namespace
 
@@ -28,10 +29,15 @@ std::optional<CellSource> CellSource::parse(const std::string& text) {
     if (text.size() == header_prefix.size()) return std::nullopt;
     return CellSource{From::header, {text.substr(header_prefix.size())}};
   }
-  if (text.front() == '@') return std::nullopt;
   CellSource source;
   std::size_t start = 0;
-  for (std::size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', start)) {
+  if (text.starts_with(key_prefix)) {
+    source.from = From::key_path;
+    start = key_prefix.size();
+  } else if (text.front() == '@') {
+    return std::nullopt;
+  }
+  for (std::size_t dot = text.find('.', start); dot != std::string::npos; dot = text.find('.', start)) {
     source.path.push_back(text.substr(start, dot - start));
     start = dot + 1;
   }
@@ -46,7 +52,9 @@ std::string to_string(const CellSource& source) {
   for (const auto& [name, from] : metadata_names) {
     if (source.from == from) return std::string(name);
   }
-  std::string text = source.from == CellSource::From::header ? std::string(header_prefix) : std::string();
+  std::string text;
+  if (source.from == CellSource::From::header) text = header_prefix;
+  if (source.from == CellSource::From::key_path) text = key_prefix;
   for (const auto& step : source.path) {
     if (&step != &source.path.front()) text += '.';
     text += step;

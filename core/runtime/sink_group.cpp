@@ -40,6 +40,7 @@ RowShape SinkGroup::bind(const std::string& topic, const std::function<std::vect
   for (const GroupMember& member : members_) {
     const RowShape shape = member.takes(topic) ? member.sink->bind(topic, infer_once) : RowShape{};
     widths.push_back(shape.cells.size());
+    all.erases = all.erases || shape.erases;
     all.cells.insert(all.cells.end(), shape.cells.begin(), shape.cells.end());
   }
   const std::scoped_lock lock(mutex_);

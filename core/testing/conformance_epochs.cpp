@@ -76,6 +76,36 @@ void a_writer_that_dies_with_an_open_epoch_leaves_nothing(SinkUnderTest& sut) {
   EXPECT_EQ(visible_ids(sut), ids(0, 3));
 }
 
+// In order with the rows around it, within a batch and across batches and epochs; a key that is not there is nothing.
+void a_row_is_erased_by_its_key(SinkUnderTest& sut) {
+  const auto sink = open_events(sut, Keyed::yes, true);
+  const auto writer = sink->open_writer(0);
+  Claims claims = writer->take_over({{split(0), 0}}, {}, {});
+  const auto erase = [](Batch& batch, std::int64_t id) { batch.append(RowKind::erase, {0, 100 + id})[0] = id; };
+  write_events(*writer, 0, 6);
+  Batch changes(2);
+  erase(changes, 1);
+  erase(changes, 2);
+  erase(changes, 99);
+  add_event(changes, 2, "again");
+  add_event(changes, 7, "short-lived");
+  erase(changes, 7);
+  erase(changes, 3);
+  write_all(*writer, events, changes, WriteMode::streaming);
+  commit_to(*writer, 1, claims, {{split(0), 10}});
+  EXPECT_EQ(visible_ids(sut, Keyed::yes), (std::multiset<std::int64_t>{0, 2, 4, 5}));
+  for (const WriteMode mode : {WriteMode::streaming, WriteMode::isolating}) {
+    Batch one(2);
+    erase(one, mode == WriteMode::streaming ? 0 : 4);
+    write_all(*writer, events, one, mode);
+  }
+  commit_to(*writer, 2, claims, {{split(0), 20}});
+  EXPECT_EQ(visible_ids(sut, Keyed::yes), (std::multiset<std::int64_t>{2, 5}));
+  for (const auto& row : sut.rows(events_table(Keyed::yes))) {
+    EXPECT_EQ(row.at(1), row.at(0) == "2" ? "again" : "n");
+  }
+}
+
 // Transaction markers and compaction: positions move although no row came.
 void a_cut_without_rows_moves_the_ledger_alone(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
@@ -181,6 +211,7 @@ constexpr std::array tests{
     ConformanceTest{"AnAbortLeavesNothingAndTheWriterGoesOn", an_abort_leaves_nothing_and_the_writer_goes_on},
     ConformanceTest{"AWriterThatDiesWithAnOpenEpochLeavesNothing",
                     a_writer_that_dies_with_an_open_epoch_leaves_nothing},
+    ConformanceTest{"ARowIsErasedByItsKey", a_row_is_erased_by_its_key},
     ConformanceTest{"ACutWithoutRowsMovesTheLedgerAlone", a_cut_without_rows_moves_the_ledger_alone},
     ConformanceTest{"ACutFromAnotherPositionIsRefusedWhole", a_cut_from_another_position_is_refused_whole},
     ConformanceTest{"OneWrongMoveStopsAllOfTheCut", one_wrong_move_stops_all_of_the_cut},

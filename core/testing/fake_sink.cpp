@@ -53,6 +53,14 @@ class View {
     table_.rows.push_back(std::move(row));
     return true;
   }
+  void erase(const FakeRow& row) {
+    const auto same = by_key_.find(key_of(table_, row));
+    if (same == by_key_.end()) return;
+    const std::size_t place = same->second;
+    by_key_.erase(same);
+    table_.rows.erase(table_.rows.begin() + static_cast<std::ptrdiff_t>(place));
+    for (auto& [key, other] : by_key_) other -= other > place ? 1 : 0;
+  }
   std::vector<FakeRow> take_rows() { return std::move(table_.rows); }
 
  private:
@@ -170,6 +178,7 @@ class FakeWriter final : public SinkWriter {
   struct Pending {
     std::string table;
     FakeRow row;
+    bool erased = false;
   };
 
   FakeDatabase::Key key(const Split& split) const { return {sink_.job_, sink_.sink_, split}; }
@@ -177,7 +186,7 @@ class FakeWriter final : public SinkWriter {
   std::optional<Error> refusal(const Cut& cut) const;
   // The tables with everything that is pending; throws bad_record when they do not take it.
   std::map<std::string, View> views() const;
-  std::vector<FakeRow> accepted(const std::string& table, const Batch& batch, std::vector<Reject>& rejects) const;
+  std::vector<Pending> accepted(const std::string& table, const Batch& batch, std::vector<Reject>& rejects) const;
 
   const FakeSink& sink_;
   FakeDatabase& database_;
@@ -241,27 +250,30 @@ void FakeWriter::write(const std::string& topic, const Batch& batch, WriteMode m
   require_alive();
   const std::string table = sink_.table_for(topic);
   if (mode != WriteMode::streaming) {
-    for (FakeRow& row : accepted(table, batch, rejects)) pending_.push_back({table, std::move(row)});
+    for (Pending& one : accepted(table, batch, rejects)) pending_.push_back(std::move(one));
     return;
   }
-  for (std::size_t row = 0; row < batch.rows(); ++row) pending_.push_back({table, cells_of(batch.row(row))});
+  for (std::size_t row = 0; row < batch.rows(); ++row) {
+    pending_.push_back({table, cells_of(batch.row(row)), batch.kind(row) == RowKind::erase});
+  }
 }
 
 // The rows that the table takes after all that is pending.
-std::vector<FakeRow> FakeWriter::accepted(const std::string& table, const Batch& batch,
-                                          std::vector<Reject>& rejects) const {
+std::vector<FakeWriter::Pending> FakeWriter::accepted(const std::string& table, const Batch& batch,
+                                                      std::vector<Reject>& rejects) const {
   auto all = views();
   View& view = all.try_emplace(table, database_.tables_.at(table)).first->second;
-  std::vector<FakeRow> rows;
+  std::vector<Pending> taken;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
-    FakeRow cells = cells_of(batch.row(row));
-    if (view.add(cells)) {
-      rows.push_back(std::move(cells));
+    Pending one{table, cells_of(batch.row(row)), batch.kind(row) == RowKind::erase};
+    if (one.erased) view.erase(one.row);
+    if (one.erased || view.add(one.row)) {
+      taken.push_back(std::move(one));
     } else {
       rejects.push_back({batch.origin(row), "", "the fake table refused the row", RejectClass::constraint, "fake"});
     }
   }
-  return rows;
+  return taken;
 }
 
 void FakeWriter::set_aside(std::span<const DeadLetter> letters) {
@@ -278,8 +290,12 @@ void FakeWriter::abort() noexcept {
 
 std::map<std::string, View> FakeWriter::views() const {
   std::map<std::string, View> views;
-  for (const auto& [table, row] : pending_) {
+  for (const auto& [table, row, erased] : pending_) {
     View& view = views.try_emplace(table, database_.tables_.at(table)).first->second;
+    if (erased) {
+      view.erase(row);
+      continue;
+    }
     if (!view.add(row)) throw Error(Fault::bad_record, "a fake table refused a row of the epoch");
   }
   return views;

@@ -20,13 +20,15 @@ def order(number, ident=None, amount=None):
     )
 
 
-def lines(kafka, topic, partition, records, *, key_delimiter=None, properties=()):
-    """Produces each line as one record into one partition, in order; with a delimiter a line is KEY<delimiter>VALUE."""
+def lines(kafka, topic, partition, records, *, key_delimiter=None, tombstones=False, properties=()):
+    """Produces each line as one record into one partition, in order; with a delimiter a line is KEY<delimiter>VALUE.
+
+    With `tombstones` nothing behind or before it stands for no value, or no key."""
     options = ["-X", "message.max.bytes=15000000", "-X", "queue.buffering.max.kbytes=1000000", "-X", "linger.ms=20"]
     for setting in properties:
         options += ["-X", setting]
     if key_delimiter:
-        options += ["-K", key_delimiter]
+        options += ["-K", key_delimiter, *(["-Z"] if tombstones else [])]
     command = ["kcat", "-P", "-b", kafka.address, "-t", topic, "-p", str(partition), *options]
     producer = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     chunk = []

@@ -1,6 +1,7 @@
 #include "sinks/mysql/loader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/model/error.h"
@@ -12,6 +13,8 @@ namespace sluice::mysql {
 namespace {
 
 constexpr std::size_t insert_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t erased_rows_max = 500;  // the optimizer gives up on indexes where there are too many
+constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t packet_reserve = 1024;  // of what the server takes, for the packet's own bytes
 
 }  // namespace
@@ -70,33 +73,33 @@ void LoadDataLoader::finish() {
 InsertLoader::InsertLoader(MysqlSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan)
     : session_(session),
       plan_(plan),
-      head_(insert_head(dialect, plan)),
-      tail_(insert_tail(dialect, plan, session.server().flavour)),
+      insert_{insert_head(dialect, plan), ", ", insert_tail(dialect, plan, session.server().flavour), no_limit},
+      erase_{"DELETE FROM " + quoted_table(dialect, plan) + " WHERE ", " OR ", "", erased_rows_max},
       bytes_per_statement_(std::min(
-          insert_bytes_max,
-          session.server().packet_max - std::min(session.server().packet_max / 2, packet_reserve + tail_.size()))) {}
+          insert_bytes_max, session.server().packet_max -
+                                std::min(session.server().packet_max / 2, packet_reserve + insert_.tail.size()))) {
+  for (const std::size_t column : plan.key) key_names_.push_back(dialect.quote(plan.columns[column].name));
+}
 
 void InsertLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
   for (std::size_t row = first; row < last; ++row) append_row(batch, row, rejects);
 }
 
 void InsertLoader::append_row(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
+  const bool erases = batch.kind(row) == RowKind::erase;
+  const Frame* const frame = erases ? &erase_ : &insert_;
+  if (rows_ > 0 && (frame != frame_ || rows_ >= frame->rows_max)) send();
+  frame_ = frame;
   std::string* statement = &statements_[filling_];
   const std::size_t start = statement->size();
-  *statement += rows_ == 0 ? head_ : ", ";
+  *statement += rows_ == 0 ? frame->head : frame->between;
   const std::size_t row_start = statement->size();
-  const auto values = batch.row(row);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const sql::CellText cell = sql::cell_text(values[i], plan_.columns[i], cell_, mysql_rules);
-    if (cell.form == sql::CellForm::refused) {
-      statement->resize(start);
-      return rejects.push_back({batch.origin(row), plan_.columns[i].name, cell.reason});
-    }
-    *statement += i == 0 ? '(' : ',';
-    append_literal(cell, plan_.columns[i], *statement);
+  if (auto refused = erases ? append_condition(batch, row, *statement) : append_values(batch, row, *statement)) {
+    statement->resize(start);
+    return rejects.push_back(*std::move(refused));
   }
-  *statement += ')';
-  if (head_.size() + statement->size() - row_start + tail_.size() + packet_reserve > session_.server().packet_max) {
+  if (frame->head.size() + statement->size() - row_start + frame->tail.size() + packet_reserve >
+      session_.server().packet_max) {
     statement->resize(start);
     return rejects.push_back({batch.origin(row), "", "the row is longer than max_allowed_packet of the server"});
   }
@@ -104,9 +107,36 @@ void InsertLoader::append_row(const Batch& batch, std::size_t row, std::vector<R
     const std::string last = statement->substr(row_start);
     statement->resize(start);
     send();
-    statements_[filling_] = head_ + last;
+    statements_[filling_] = frame->head + last;
   }
   ++rows_;
+}
+
+std::optional<Reject> InsertLoader::append_values(const Batch& batch, std::size_t row, std::string& statement) {
+  const auto values = batch.row(row);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const sql::CellText cell = sql::cell_text(values[i], plan_.columns[i], cell_, mysql_rules);
+    if (cell.form == sql::CellForm::refused) return Reject{batch.origin(row), plan_.columns[i].name, cell.reason};
+    statement += i == 0 ? '(' : ',';
+    append_literal(cell, plan_.columns[i], statement);
+  }
+  statement += ')';
+  return std::nullopt;
+}
+
+// Not a row constructor: MariaDB finds no index for those.
+std::optional<Reject> InsertLoader::append_condition(const Batch& batch, std::size_t row, std::string& statement) {
+  const auto values = batch.row(row);
+  for (std::size_t i = 0; i < plan_.key.size(); ++i) {
+    const sql::Column& column = plan_.columns[plan_.key[i]];
+    const sql::CellText cell = sql::cell_text(values[plan_.key[i]], column, cell_, mysql_rules);
+    if (cell.form == sql::CellForm::refused) return Reject{batch.origin(row), column.name, cell.reason};
+    if (cell.form == sql::CellForm::null) return Reject{batch.origin(row), column.name, sql::no_key_to_erase};
+    statement.append(i == 0 ? "(" : " AND ").append(key_names_[i]) += " = ";
+    append_literal(cell, column, statement);
+  }
+  statement += ')';
+  return std::nullopt;
 }
 
 void InsertLoader::finish() {
@@ -116,7 +146,7 @@ void InsertLoader::finish() {
 
 void InsertLoader::send() {
   std::string& full = statements_[filling_];
-  full += tail_;
+  full += frame_->tail;
   rows_ = 0;
   filling_ = 1 - filling_;
   try {

@@ -42,7 +42,8 @@ class LoadDataLoader final : public sql::RowLoader {
   LoadStream stream_;
 };
 
-// One statement is made while the other one runs.
+// One statement is made while the other one runs: an INSERT of many rows, or a DELETE of many keys, in the order in
+// which the rows came.
 class InsertLoader final : public sql::RowLoader {
  public:
   InsertLoader(MysqlSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan);
@@ -51,13 +52,26 @@ class InsertLoader final : public sql::RowLoader {
   void finish() override;
 
  private:
+  // What stands around the rows of a statement.
+  struct Frame {
+    std::string head;
+    std::string between;
+    std::string tail;
+    std::size_t rows_max = 0;
+  };
+
   void append_row(const Batch& batch, std::size_t row, std::vector<Reject>& rejects);
+  // A reason why the row cannot be written, and the column.
+  std::optional<Reject> append_values(const Batch& batch, std::size_t row, std::string& statement);
+  std::optional<Reject> append_condition(const Batch& batch, std::size_t row, std::string& statement);
   void send();
 
   MysqlSession& session_;
   const sql::LoadPlan& plan_;
-  std::string head_;
-  std::string tail_;
+  Frame insert_;
+  Frame erase_;
+  const Frame* frame_ = &insert_;       // of the statement that is filled
+  std::vector<std::string> key_names_;  // quoted
   std::size_t bytes_per_statement_;
   std::array<std::string, 2> statements_;
   std::size_t filling_ = 0;

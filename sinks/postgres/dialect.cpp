@@ -116,22 +116,43 @@ std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan&
          " FROM unnest(" + arrays + ") AS rows(" + names + ")" + on_conflict_update(dialect, plan);
 }
 
-std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+namespace {
+
+// The arrays of the key's cells, their elements' names, and the condition that a row of the table has that key.
+struct GivenKeys {
   std::string arrays;
   std::string names;
   std::string same;
+};
+
+GivenKeys given_keys(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  GivenKeys given;
   for (std::size_t i = 0; i < plan.key.size(); ++i) {
     const sql::Column& column = plan.columns[plan.key[i]];
     const std::string name = "k" + std::to_string(i + 1);
     const std::string separator = i == 0 ? "" : ", ";
-    arrays += separator + array_parameter(dialect, i + 1, column);
-    names += separator + name;
-    same += (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = " + typed("given." + name, column);
+    given.arrays += separator + array_parameter(dialect, i + 1, column);
+    given.names += separator + name;
+    given.same +=
+        (i == 0 ? "" : " AND ") + ("known." + dialect.quote(column.name)) + " = " + typed("given." + name, column);
   }
+  return given;
+}
+
+}  // namespace
+
+std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  const GivenKeys given = given_keys(dialect, plan);
   // A subquery in this place looks each key up by itself, whatever the planner thinks of the table's size.
-  return "SELECT place - 1 FROM unnest(" + arrays + ") WITH ORDINALITY AS given(" + names +
-         ", place) WHERE (SELECT true FROM " + quoted_table(dialect, plan) + " AS known WHERE " + same +
+  return "SELECT place - 1 FROM unnest(" + given.arrays + ") WITH ORDINALITY AS given(" + given.names +
+         ", place) WHERE (SELECT true FROM " + quoted_table(dialect, plan) + " AS known WHERE " + given.same +
          " LIMIT 1) ORDER BY place";
+}
+
+std::string erase_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan) {
+  const GivenKeys given = given_keys(dialect, plan);
+  return "DELETE FROM " + quoted_table(dialect, plan) + " AS known USING unnest(" + given.arrays + ") AS given(" +
+         given.names + ") WHERE " + given.same;
 }
 
 }  // namespace sluice::postgres

@@ -29,5 +29,7 @@ std::string upsert_from_arrays(const sql::Dialect& dialect, const sql::LoadPlan&
 // Which keys are in the table: an array for each column of the key, $1, $2, ... Yields their places in the arrays, from
 // 0, ascending.
 std::string known_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan);
+// Erases the rows of these keys, given in the same way.
+std::string erase_keys_in_arrays(const sql::Dialect& dialect, const sql::LoadPlan& plan);
 
 }  // namespace sluice::postgres

@@ -50,6 +50,10 @@ TEST(PostgresDialect, LookUpComparesTheWholeKey) {
             "SELECT place - 1 FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS given(k1, k2, place) WHERE "
             "(SELECT true FROM \"public\".\"or\"\"ders\" AS known WHERE known.\"part\" = given.k1::bytea AND "
             "known.\"id\" = given.k2 LIMIT 1) ORDER BY place");
+  EXPECT_EQ(
+      erase_keys_in_arrays(PostgresDialect(), both),
+      "DELETE FROM \"public\".\"or\"\"ders\" AS known USING unnest($1::text[], $2::bigint[]) AS given(k1, k2) WHERE "
+      "known.\"part\" = given.k1::bytea AND known.\"id\" = given.k2");
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ constexpr const char* facts_sql =
     "SELECT c.relkind, c.relpersistence, c.relreplident, row_security_active(c.oid), "
     "has_table_privilege(c.oid, 'INSERT') OR has_any_column_privilege(c.oid, 'INSERT'), "
     "has_table_privilege(c.oid, 'UPDATE') OR has_any_column_privilege(c.oid, 'UPDATE'), "
-    "has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT') "
+    "has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'), "
+    "has_table_privilege(c.oid, 'DELETE') "
     "FROM pg_class c WHERE c.oid = $1::oid";
 
 void look_at_kind(const sql::Row& row, Report& report) {
@@ -117,6 +118,9 @@ void look_at_table_rights(const sql::Row& row, const InspectionSubject& subject,
   }
   if (subject.mode == sql::InsertMode::upsert && row[6] != "t") {
     report.add(Severity::problem, "this user may not SELECT, which an upsert needs", grant);
+  }
+  if (subject.erases && row[7] != "t") {
+    report.add(Severity::problem, "this user may not DELETE, which delete.enabled needs", grant);
   }
   if (row[3] == "t" && subject.mode == sql::InsertMode::insert) {
     report.add(Severity::problem, "row-level security applies to this user, and COPY does not go past it",

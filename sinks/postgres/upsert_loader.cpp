@@ -39,12 +39,14 @@ UpsertLoader::UpsertLoader(PostgresSession& session, const sql::Dialect& dialect
       columns_(quoted_columns(dialect, plan)),
       upsert_(upsert_from_arrays(dialect, plan)),
       look_up_(known_keys_in_arrays(dialect, plan)),
+      erase_(erase_keys_in_arrays(dialect, plan)),
       blocks_{sql::RowBuffer(plan, postgres_rules), sql::RowBuffer(plan, postgres_rules)} {}
 
 UpsertLoader::~UpsertLoader() = default;
 
 void UpsertLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
   for (std::size_t row = first; row < last; ++row) {
+    if (!blocks_[filling_].takes(batch.kind(row))) send();
     sql::RowBuffer& block = blocks_[filling_];
     block.add(batch, row, rejects);
     if (block.rows() >= rows_per_block || block.bytes() >= bytes_per_block) send();
@@ -75,6 +77,7 @@ void UpsertLoader::send() {
 
 void UpsertLoader::merge(const sql::RowBuffer& block) {
   Rows rows = block.live_rows();
+  if (block.erases()) return erase(block, rows);
   if (rows.size() < look_up_rows_min || blocks_until_look_up_ > 0 || !look_up_allowed()) {
     if (blocks_until_look_up_ > 0) --blocks_until_look_up_;
     return upsert(block, rows);
@@ -105,11 +108,19 @@ bool UpsertLoader::look_up_allowed() {
   return *look_up_allowed_;
 }
 
-// The rows whose keys are in the table; `rows` keeps the others.
-UpsertLoader::Rows UpsertLoader::take_known(const sql::RowBuffer& block, Rows& rows) {
+std::vector<std::string> UpsertLoader::keys_of(const sql::RowBuffer& block, const Rows& rows) const {
   std::vector<std::string> keys;
   for (const std::size_t column : plan_.key) keys.push_back(array_of(block, column, rows));
-  const auto places = execute(session_.transaction(), look_up_, keys);  // in rows, ascending
+  return keys;
+}
+
+void UpsertLoader::erase(const sql::RowBuffer& block, const Rows& rows) {
+  execute(session_.transaction(), erase_, keys_of(block, rows));
+}
+
+// The rows whose keys are in the table; `rows` keeps the others.
+UpsertLoader::Rows UpsertLoader::take_known(const sql::RowBuffer& block, Rows& rows) {
+  const auto places = execute(session_.transaction(), look_up_, keys_of(block, rows));  // in rows, ascending
   Rows known;
   Rows fresh;
   std::size_t at = 0;

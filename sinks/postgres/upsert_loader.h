@@ -18,7 +18,8 @@ namespace sluice::postgres {
 // speculatively, which makes a row twice as dear as a plain insert, and COPY is cheaper still. So a large block is
 // looked up first: rows with new keys go in by COPY, the others by one INSERT ... ON CONFLICT from arrays.
 //
-// Rows of one key stay in order; of different keys, new ones go first.
+// Rows of one key stay in order; of different keys, new ones go first. Rows to erase are blocks of their own, in order
+// with the others.
 class UpsertLoader final : public sql::RowLoader {
  public:
   UpsertLoader(PostgresSession& session, const sql::Dialect& dialect, const sql::LoadPlan& plan);
@@ -33,6 +34,8 @@ class UpsertLoader final : public sql::RowLoader {
   void send();
   // On the background thread:
   void merge(const sql::RowBuffer& block);
+  void erase(const sql::RowBuffer& block, const Rows& rows);
+  std::vector<std::string> keys_of(const sql::RowBuffer& block, const Rows& rows) const;
   bool look_up_allowed();
   Rows take_known(const sql::RowBuffer& block, Rows& rows);
   bool copied(const sql::RowBuffer& block, const Rows& rows);
@@ -45,6 +48,7 @@ class UpsertLoader final : public sql::RowLoader {
   std::string columns_;
   std::string upsert_;
   std::string look_up_;
+  std::string erase_;
   std::optional<bool> look_up_allowed_;  // not asked yet
   int blocks_until_look_up_ = 0;
   std::array<sql::RowBuffer, 2> blocks_;  // one is filled while the other is written

@@ -24,21 +24,26 @@ bool is_key(const MappingSettings& settings, const std::string& column) {
   return std::find(settings.pk_fields.begin(), settings.pk_fields.end(), column) != settings.pk_fields.end();
 }
 
-// The job's `columns`, or one by name for each column of the table, and with pk.mode kafka the three of the record's
-// place.
+// Where the i-th key column comes from, unless `columns` says.
+CellSource key_source(const MappingSettings& settings, std::size_t i) {
+  if (settings.pk_mode == PkMode::kafka) return {kafka_key_cells[i], {}};
+  return settings.key_is_text ? CellSource{From::key, {}} : CellSource{From::key_path, {settings.pk_fields[i]}};
+}
+
+// The job's `columns`, or one by name for each column of the table; and those of a key that is not in the value.
 std::vector<ColumnMapping> mappings(const MappingSettings& settings, const std::vector<std::string>& by_name) {
   std::vector<ColumnMapping> all = settings.columns;
   if (all.empty()) {
     for (const auto& name : by_name) all.push_back({name, std::nullopt, CellSource{From::value_path, {name}}});
   }
-  if (settings.pk_mode != PkMode::kafka) return all;
-  for (std::size_t i = 0; i < kafka_key_cells.size(); ++i) {
+  if (settings.pk_mode != PkMode::kafka && settings.pk_mode != PkMode::record_key) return all;
+  for (std::size_t i = 0; i < settings.pk_fields.size(); ++i) {
     const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const auto& mapping) { return mapping.name == settings.pk_fields[i]; });
     if (found == all.end()) {
-      all.push_back({settings.pk_fields[i], std::nullopt, CellSource{kafka_key_cells[i], {}}});
+      all.push_back({settings.pk_fields[i], std::nullopt, key_source(settings, i)});
     } else if (settings.columns.empty()) {
-      found->from = CellSource{kafka_key_cells[i], {}};
+      found->from = key_source(settings, i);
     }
   }
   return all;
@@ -90,6 +95,7 @@ Binding bind_columns(const Table& table, const MappingSettings& settings) {
     if (!column.generated) names.push_back(column.name);
   }
   Binding binding;
+  binding.shape.erases = settings.erases;
   binding.plan.schema = table.schema;
   binding.plan.table = table.name;
   binding.plan.mode = settings.insert_mode;
@@ -131,7 +137,10 @@ std::string create_statement(const Dialect& dialect, const std::string& quoted_t
     if (mapping.from.from == From::partition || mapping.from.from == From::offset) kind = Kind::integer;
     if (mapping.from.from == From::timestamp) kind = Kind::timestamp;
     for (const Field& field : sample) {
-      if (mapping.from == CellSource{From::value_path, {field.name}}) kind = field.kind;
+      const std::vector<std::string> path{field.name};
+      if (mapping.from == CellSource{From::value_path, path} || mapping.from == CellSource{From::key_path, path}) {
+        kind = field.kind;
+      }
     }
     columns += (columns.empty() ? "" : ", ") + dialect.quote(mapping.name) + " " +
                mapping.type.value_or(dialect.type_for(kind, key));

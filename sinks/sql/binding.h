@@ -11,7 +11,7 @@
 
 namespace sluice::sql {
 
-enum class PkMode { none, kafka, record_value };
+enum class PkMode { none, kafka, record_value, record_key };
 
 // An entry of the job's `columns`.
 struct ColumnMapping {
@@ -24,6 +24,8 @@ struct MappingSettings {
   InsertMode insert_mode = InsertMode::insert;
   PkMode pk_mode = PkMode::none;
   std::vector<std::string> pk_fields;  // columns; kafka: names of the topic, partition and offset columns
+  bool key_is_text = false;            // record_key: the key as a whole is the only field
+  bool erases = false;                 // tombstones erase the row of their key
   bool auto_create = false;
   std::vector<ColumnMapping> columns;  // empty: by name from the table
 };

@@ -73,6 +73,7 @@ class Dialect {
 // What `check` wants to know about.
 struct InspectionSubject {
   InsertMode mode = InsertMode::insert;
+  bool erases = false;
   std::size_t tasks = 1;
   int port = 0;                  // that the job connects to; 0: the default, or none
   const Table* table = nullptr;  // borrowed

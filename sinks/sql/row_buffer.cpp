@@ -11,12 +11,19 @@ constexpr std::size_t index_size_min = 1024;  // a power of two
 
 void RowBuffer::add(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
   const auto values = batch.row(row);
+  const auto refuse = [&](std::size_t column, const char* reason) {
+    cells_.resize(superseded_.size() * plan_.columns.size());
+    rejects.push_back({batch.origin(row), plan_.columns[column].name, reason});
+  };
+  erases_ = batch.kind(row) == RowKind::erase;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const CellText cell = cell_text(values[i], plan_.columns[i], buffer_, rules_);
-    if (cell.form == CellForm::refused) {
-      cells_.resize(superseded_.size() * plan_.columns.size());
-      return rejects.push_back({batch.origin(row), plan_.columns[i].name, cell.reason});
+    if (erases_ && !is_key(i)) {
+      cells_.push_back({static_cast<std::uint32_t>(text_.size()), 0, CellForm::null});
+      continue;
     }
+    const CellText cell = cell_text(values[i], plan_.columns[i], buffer_, rules_);
+    if (cell.form == CellForm::refused) return refuse(i, cell.reason);
+    if (erases_ && cell.form == CellForm::null) return refuse(i, no_key_to_erase);
     cells_.push_back(
         {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(cell.text.size()), cell.form});
     text_ += cell.text;
@@ -24,6 +31,10 @@ void RowBuffer::add(const Batch& batch, std::size_t row, std::vector<Reject>& re
   superseded_.push_back(false);
   ++rows_;
   if (plan_.mode == InsertMode::upsert) fold(superseded_.size() - 1);
+}
+
+bool RowBuffer::is_key(std::size_t column) const {
+  return std::find(plan_.key.begin(), plan_.key.end(), column) != plan_.key.end();
 }
 
 std::vector<std::size_t> RowBuffer::live_rows() const {

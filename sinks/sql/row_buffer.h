@@ -1,5 +1,6 @@
-// Rows rendered to text and held until there are enough for one statement. Rows with the same key are folded: a
-// statement must not touch a key twice, and the last one wins.
+// Rows rendered to text and held until there are enough for one statement: rows to write, or rows to erase, of which
+// only the key counts. Rows with the same key are folded: a statement must not touch a key twice, and the last one
+// wins.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,10 @@ class RowBuffer {
   std::size_t rows() const { return rows_; }  // without the folded ones
   std::size_t bytes() const { return text_.size(); }
   bool empty() const { return rows_ == 0; }
+  // Whether the row may join those that are there: rows to erase stay among themselves, since a database may take two
+  // keys for one that are not written alike, and their order would be lost.
+  bool takes(RowKind kind) const { return empty() || erases_ == (kind == RowKind::erase); }
+  bool erases() const { return erases_; }
 
   // In the order of arrival, without the folded ones.
   std::vector<std::size_t> live_rows() const;
@@ -43,6 +48,7 @@ class RowBuffer {
     CellForm form = CellForm::null;
   };
 
+  bool is_key(std::size_t column) const;
   bool has_whole_key(std::size_t row) const;
   void fold(std::size_t row);
   std::string_view key_of(std::size_t row, std::string& scratch) const;
@@ -58,6 +64,7 @@ class RowBuffer {
   std::string key_;
   std::string other_key_;
   std::size_t rows_ = 0;
+  bool erases_ = false;
 };
 
 }  // namespace sluice::sql

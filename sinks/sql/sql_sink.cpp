@@ -264,6 +264,7 @@ Findings SqlSink::inspect(const std::string* topic) {
   return with_control([&](Session& session) -> Findings {
     InspectionSubject subject;
     subject.mode = settings_.mapping.insert_mode;
+    subject.erases = settings_.mapping.erases;
     subject.tasks = settings_.tasks;
     if (topic == nullptr) return database_->inspect(session, subject);
     const auto table = database_->describe(session, table_for(*topic));

@@ -76,4 +76,7 @@ struct LoadPlan {
   InsertMode mode = InsertMode::insert;
 };
 
+// Why a row to erase is refused whose key is not whole.
+inline constexpr const char* no_key_to_erase = "is missing in the key of a record that deletes";
+
 }  // namespace sluice::sql

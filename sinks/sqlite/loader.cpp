@@ -80,14 +80,28 @@ std::string load_statement(const sql::LoadPlan& plan) {
   return sql + sql::on_conflict_update(dialect, plan);
 }
 
+std::string erase_statement(const sql::LoadPlan& plan) {
+  const SqliteDialect dialect;
+  std::string key;
+  for (std::size_t i = 0; i < plan.key.size(); ++i) {
+    key.append(i == 0 ? "" : " AND ").append(dialect.quote(plan.columns[plan.key[i]].name));
+    key.append(" = ").append(dialect.placeholder(plan.key[i] + 1));
+  }
+  return "DELETE FROM " + dialect.quote(plan.table) + " WHERE " + key;
+}
+
 SqliteLoader::SqliteLoader(SqliteSession& session, const sql::LoadPlan& plan)
-    : session_(session), table_(plan.table), cells_(plan.columns.size()) {
+    : session_(session),
+      table_(plan.table),
+      cells_(plan.columns.size()),
+      key_(plan.key),
+      erase_text_(plan.key.empty() ? "" : erase_statement(plan)) {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     cells_[i].column = plan.columns[i];
     cells_[i].affinity = affinity_of(plan.columns[i].type_name);
     cells_[i].place = static_cast<int>(i) + 1;
   }
-  statement_ = session.prepare(load_statement(plan));
+  load_ = session.prepare(load_statement(plan));
 }
 
 void SqliteLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
@@ -96,7 +110,13 @@ void SqliteLoader::add(const Batch& batch, std::size_t first, std::size_t last, 
     throw Error(Fault::fatal, "rows for table " + table_ + " have " + std::to_string(batch.columns()) + " cells, " +
                                   std::to_string(cells_.size()) + " are needed; this is a bug");
   }
-  for (std::size_t i = first; i < last; ++i) add_row(batch.row(i), batch.origin(i), rejects);
+  for (std::size_t i = first; i < last; ++i) {
+    if (batch.kind(i) == RowKind::erase) {
+      erase_row(batch.row(i), batch.origin(i), rejects);
+    } else {
+      add_row(batch.row(i), batch.origin(i), rejects);
+    }
+  }
 }
 
 // Every row was stepped; nothing waits.
@@ -105,18 +125,35 @@ void SqliteLoader::finish() {
 }
 
 void SqliteLoader::add_row(std::span<const Value> row, Origin origin, std::vector<Reject>& rejects) {
+  statement_ = load_.get();
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (const char* reason = bind(cells_[i], row[i])) return rejects.push_back({origin, cells_[i].column.name, reason});
   }
+  step(origin, rejects);
+}
+
+void SqliteLoader::erase_row(std::span<const Value> row, Origin origin, std::vector<Reject>& rejects) {
+  if (!erase_) erase_ = session_.prepare(erase_text_);
+  statement_ = erase_.get();
+  for (const std::size_t i : key_) {
+    const bool missing = std::holds_alternative<Null>(row[i]);
+    if (const char* reason = missing ? sql::no_key_to_erase : bind(cells_[i], row[i])) {
+      return rejects.push_back({origin, cells_[i].column.name, reason});
+    }
+  }
+  step(origin, rejects);
+}
+
+void SqliteLoader::step(Origin origin, std::vector<Reject>& rejects) {
   const auto changes = sqlite3_total_changes64(session_.handle());
-  const int code = sqlite3_step(statement_.get());
+  const int code = sqlite3_step(statement_);
   if (code == SQLITE_DONE) {
-    sqlite3_reset(statement_.get());
+    sqlite3_reset(statement_);
     return;
   }
   const Error error = session_.last_error("writing a row of table " + table_);
   const std::string detail = sqlite3_errmsg(session_.handle());
-  sqlite3_reset(statement_.get());
+  sqlite3_reset(statement_);
   if (error.fault() != Fault::bad_record) throw Error(error);
   if (sqlite3_get_autocommit(session_.handle()) != 0) {
     throw Error(Fault::fatal,
@@ -145,28 +182,28 @@ void SqliteLoader::require(int code) {
 const char* SqliteLoader::bind(Cell& cell, const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value);
       integer != nullptr && cell.column.family == Family::int64) {
-    require(sqlite3_bind_int64(statement_.get(), cell.place, *integer));
+    require(sqlite3_bind_int64(statement_, cell.place, *integer));
     return nullptr;
   }
   if (cell.column.type_name.empty() && bind_untyped(cell, value)) return nullptr;
   const CellText text = sql::cell_text(value, cell.column, cell.buffer, kRules);
   if (text.form == CellForm::refused) return text.reason;
   if (text.form == CellForm::null) {
-    require(sqlite3_bind_null(statement_.get(), cell.place));
+    require(sqlite3_bind_null(statement_, cell.place));
     return nullptr;
   }
   switch (cell.column.family) {
     case Family::int16:
     case Family::int32:
     case Family::int64:
-      require(sqlite3_bind_int64(statement_.get(), cell.place, to_integer(text.text)));
+      require(sqlite3_bind_int64(statement_, cell.place, to_integer(text.text)));
       return nullptr;
     case Family::boolean:
-      require(sqlite3_bind_int(statement_.get(), cell.place, text.text == "true" ? 1 : 0));
+      require(sqlite3_bind_int(statement_, cell.place, text.text == "true" ? 1 : 0));
       return nullptr;
     case Family::float32:
     case Family::float64:
-      require(sqlite3_bind_double(statement_.get(), cell.place, to_double(text.text)));
+      require(sqlite3_bind_double(statement_, cell.place, to_double(text.text)));
       return nullptr;
     case Family::numeric:
       return bind_number(cell, text.text);
@@ -177,11 +214,11 @@ const char* SqliteLoader::bind(Cell& cell, const Value& value) {
 
 bool SqliteLoader::bind_untyped(const Cell& cell, const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    require(sqlite3_bind_int64(statement_.get(), cell.place, *integer));
+    require(sqlite3_bind_int64(statement_, cell.place, *integer));
   } else if (const auto* real = std::get_if<double>(&value); real != nullptr && std::isfinite(*real)) {
-    require(sqlite3_bind_double(statement_.get(), cell.place, *real));
+    require(sqlite3_bind_double(statement_, cell.place, *real));
   } else if (const auto* boolean = std::get_if<bool>(&value)) {
-    require(sqlite3_bind_int(statement_.get(), cell.place, *boolean ? 1 : 0));
+    require(sqlite3_bind_int(statement_, cell.place, *boolean ? 1 : 0));
   } else if (const auto* bytes = std::get_if<Bytes>(&value)) {
     bind_text(cell, {CellForm::bytes, bytes->raw});
   } else {
@@ -194,7 +231,7 @@ const char* SqliteLoader::bind_text(const Cell& cell, const CellText& text) {
   // A null pointer would bind NULL instead of nothing.
   const char* const data = text.text.data() != nullptr ? text.text.data() : "";
   if (text.form == CellForm::bytes) {
-    require(sqlite3_bind_blob64(statement_.get(), cell.place, data, text.text.size(), SQLITE_STATIC));
+    require(sqlite3_bind_blob64(statement_, cell.place, data, text.text.size(), SQLITE_STATIC));
     return nullptr;
   }
   if (cell.affinity == Affinity::numeric && looks_numeric(text.text)) {
@@ -202,7 +239,7 @@ const char* SqliteLoader::bind_text(const Cell& cell, const CellText& text) {
     if (cell.column.family == Family::json || text.form == CellForm::plain) return bind_number(cell, text.text);
     return "is text that SQLite would turn into a number in a column of this type; declare the column TEXT";
   }
-  require(sqlite3_bind_text64(statement_.get(), cell.place, data, text.text.size(), SQLITE_STATIC, SQLITE_UTF8));
+  require(sqlite3_bind_text64(statement_, cell.place, data, text.text.size(), SQLITE_STATIC, SQLITE_UTF8));
   return nullptr;
 }
 
@@ -211,14 +248,14 @@ const char* SqliteLoader::bind_number(const Cell& cell, std::string_view digits)
   if (!number) return "is not a number as SQLite and JSON write them";
   std::int64_t integer = 0;
   if (sql::to_int64(*number, integer) == nullptr) {
-    require(sqlite3_bind_int64(statement_.get(), cell.place, integer));
+    require(sqlite3_bind_int64(statement_, cell.place, integer));
     return nullptr;
   }
   if (number->size > kDigitsExact) {
     return "has more digits than SQLite keeps in a column of this type (15); declare the column TEXT";
   }
   if (const char* reason = sql::check_float64(digits)) return reason;
-  require(sqlite3_bind_double(statement_.get(), cell.place, to_double(digits)));
+  require(sqlite3_bind_double(statement_, cell.place, to_double(digits)));
   return nullptr;
 }
 

@@ -16,6 +16,8 @@ namespace sluice::sqlite {
 // INSERT, and for an upsert ON CONFLICT with exactly the key: another unique index that a row meets is an error, never
 // a reason to change the row of another key.
 std::string load_statement(const sql::LoadPlan& plan);
+// DELETE of the row of one key.
+std::string erase_statement(const sql::LoadPlan& plan);
 
 // Borrows the session. Each row has been accepted or refused when add() returns.
 class SqliteLoader final : public sql::RowLoader {
@@ -35,6 +37,8 @@ class SqliteLoader final : public sql::RowLoader {
   };
 
   void add_row(std::span<const Value> row, Origin origin, std::vector<Reject>& rejects);
+  void erase_row(std::span<const Value> row, Origin origin, std::vector<Reject>& rejects);
+  void step(Origin origin, std::vector<Reject>& rejects);
   // A reason why the value cannot be stored, or nullptr.
   const char* bind(Cell& cell, const Value& value);
   // A column without a type keeps what it is given, as its own kind. False: the value goes as text.
@@ -46,7 +50,11 @@ class SqliteLoader final : public sql::RowLoader {
   SqliteSession& session_;
   std::string table_;
   std::vector<Cell> cells_;
-  Statement statement_;
+  std::vector<std::size_t> key_;  // indexes of the key's cells
+  Statement load_;
+  Statement erase_;                    // made for the first row to erase
+  sqlite3_stmt* statement_ = nullptr;  // the one of the two that values are bound to
+  std::string erase_text_;
 };
 
 }  // namespace sluice::sqlite
