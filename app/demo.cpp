@@ -22,8 +22,6 @@
 #include "sinks/sqlite/sqlite_database.h"
 #include "sources/kafka/mock_kafka.h"
 
-extern char** environ;
-
 namespace sluice::app {
 
 namespace {
@@ -61,7 +59,7 @@ fs::path write_job(const fs::path& directory, const std::string& bootstrap) {
           {{"name", "amount"}, {"type", "TEXT"}, {"from", "amount"}},
           {{"name", "note"}, {"type", "TEXT"}, {"from", "note"}}}}}},
       {"checkpoint", {{"interval", "200ms"}, {"directory", (directory / "state").string()}}}};
-  const fs::path path = directory / "demo.json";
+  fs::path path = directory / "demo.json";
   std::ofstream(path) << job.dump(2) << '\n';
   return path;
 }
