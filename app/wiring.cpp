@@ -115,8 +115,9 @@ sql::MappingSettings mapping(const format::Job& job, const format::SinkConfig& s
   if (sink.pk_mode == format::PkMode::kafka) settings.pk_mode = sql::PkMode::kafka;
   if (sink.pk_mode == format::PkMode::record_key) settings.pk_mode = sql::PkMode::record_key;
   for (const auto& column : sink.columns) {
-    settings.columns.push_back(
-        {column.name, column.type.empty() ? std::nullopt : std::optional<std::string>(column.type), column.from});
+    settings.columns.push_back({column.name,
+                                column.type.empty() ? std::nullopt : std::optional<std::string>(column.type),
+                                column.from, column.by_name});
   }
   return settings;
 }
@@ -226,7 +227,8 @@ std::unique_ptr<CheckpointStore> make_store(const format::Job& job, const Log& l
     return std::make_unique<CheckpointDirectory>(job.checkpoint.directory, job.name);
   }
   CheckpointTableSettings settings{job.name, job.parallelism, {}};
-  settings.calls.limit = longest_call(job);
+  // Its tasks are served one behind the other.
+  settings.calls.limit = std::max<std::chrono::milliseconds>(longest_call(job) / job.parallelism, 1s);
   return std::make_unique<CheckpointTable>(std::move(settings), make_database(job, job.sinks.front()), log);
 }
 

@@ -9,7 +9,7 @@ from sluice_it.process import DONE
 
 RECORDS = scale("SLUICE_IT_RECORDS", 20000)
 KILLS = scale("SLUICE_IT_KILLS", 6)
-KEYS = 400
+KEYS = 397  # no multiple of 5, so that each key is written and deleted by turns
 DELETES = {
     "insert.mode": "upsert",
     "pk.mode": "record_key",
@@ -111,6 +111,26 @@ class OnPostgres(Deletes, PostgresCase):
     def test_check_shows_where_the_key_comes_from(self):
         page = self.call("check", self.job(), code=DONE)
         self.assertIn("@key.id", page)
+        self.assertIn("@key.id", self.call("check", self.job(columns=[{"name": "id"}, {"name": "note"}])))
+        said = self.call("check", self.job(columns=[{"name": "id", "from": "@offset"}, {"name": "note"}]), code=4)
+        self.assertIn("does not come from the record's key", said)
+
+
+class SeveralSinks(PostgresCase):
+    def test_key_that_is_no_object_is_the_field_of_each(self):
+        self.create_topic()
+        lines = [f"{n}|{produce.order(n)}" for n in range(10)] + ["3|", "4|"]
+        produce.lines(self.kafka, self.topic, 0, lines, key_delimiter="|", tombstones=True)
+        sinks = []
+        for table in ("one", "two"):
+            self.sql(f"create table {table} (id bigint primary key, customer int)")
+            sinks.append({**self.sink(table, **DELETES), "name": table})
+        text = job.kafka_job(self.name[:64], self.kafka, self.topic, None, source={"key.format": "json"})
+        del text["sink"]
+        self.run_bounded(job.write({**text, "sinks": sinks}, self.folder / "job.json"))
+        for table in ("one", "two"):
+            self.assertEqual(self.count(table), 8)
+            self.assertEqual(self.sql(f"select count(*) from {table} where id in (3, 4)")[0][0], "0")
 
 
 class OnMysql(Deletes, MysqlCase):
@@ -125,6 +145,25 @@ class OnMysql(Deletes, MysqlCase):
 
     def stored(self):
         return self.server.rows("orders", oracle.COLUMNS, self.database)
+
+    def test_keys_that_the_column_rounds_or_pads_are_found(self):
+        """A decimal is compared digit by digit, not as a double; a time as it was rounded when it was written."""
+        columns = {
+            "decimal(30,2)": ["12345678901234567890123.456", "12345678901234567890124.00"],
+            "datetime": ["2026-11-30T12:00:00.600Z", "2026-11-30T12:00:05Z"],
+            "binary(4)": ["YWI=", "Y2Q="],
+            "varchar(20)": ["it's", "other"],
+        }
+        for number, (column, (deleted, kept)) in enumerate(columns.items()):
+            with self.subTest(column=column):
+                self.topic = f"{self.name[:50]}-{number}"
+                self.create_topic()
+                table = f"t{number}"
+                self.sql(f"create table {table} (id {column} primary key, note varchar(20))")
+                lines = [f'{{"id":"{key}"}}|{{"note":"n"}}' for key in (deleted, kept)] + [f'{{"id":"{deleted}"}}|']
+                produce.lines(self.kafka, self.topic, 0, lines, key_delimiter="|", tombstones=True)
+                self.run_bounded(self.job(name=self.topic[:64], **{"table.name.format": table}))
+                self.assertEqual(self.sql(f"select count(*) from {table}")[0][0], "1")
 
 
 class OnMariadb(OnMysql):

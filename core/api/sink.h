@@ -83,7 +83,9 @@ class SinkWriter {
   // ledger does not know the one given here, which is then in the ledger. Waits for a commit of the old owner that is
   // in flight, and ends the sessions of an owner that did not release the split. No epoch may be open.
   // `held` are claims that this process still believes in: a split whose generation another process has grown since
-  // throws fenced. One that grew by this process's own last try, whose answer was lost, is taken over again.
+  // throws fenced. One that grew by this process's own last try, whose answer was lost, is taken over again. A split
+  // that is not held and was taken over by another process since known() told of it throws retryable: this process may
+  // have slept, and is not to fence its heir.
   // `topics` are remembered with the positions.
   virtual Claims take_over(const Positions& starts, const Claims& held, const TopicIds& topics) = 0;
 

@@ -73,6 +73,7 @@ struct ColumnConfig {
   std::string name;
   std::string type;  // as the database spells it; empty: the table's own, or one inferred from a sample
   CellSource from;
+  bool by_name = false;  // "from" was left out
 };
 
 struct SinkConfig {

@@ -72,6 +72,7 @@ ColumnConfig read_column(SectionReader& section) {
   section.text("type", column.type);
   std::string from;
   section.text("from", from);
+  column.by_name = from.empty();
   if (from.empty()) {
     column.from.path = {column.name};
   } else if (auto source = CellSource::parse(from)) {

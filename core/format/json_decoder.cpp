@@ -38,7 +38,7 @@ JsonDecoder::JsonDecoder(const RowShape& shape, const SplitNames& names)
       fields_(wanted_fields(shape)),
       key_fields_(wanted_fields(shape, CellSource::From::key_path)) {
   for (std::size_t cell = 0; cell < shape.cells.size(); ++cell) {
-    if (shape.cells[cell].from == CellSource::From::key_path) key_cells_.push_back(cell);
+    if (shape.cells[cell].whole_key) whole_key_cells_.push_back(cell);
   }
 }
 
@@ -55,8 +55,11 @@ std::optional<Refusal> JsonDecoder::decode_key(std::string_view key, std::span<V
     if (!read_object(key_fields_, row) || !reader_.finish()) return refusal();
     return std::nullopt;
   }
-  if (key_cells_.size() != 1) return Refusal{"@key", "the key is no JSON object, and several of its fields are wanted"};
-  if (!reader_.read_value(cells[key_cells_.front()], arena) || !reader_.finish()) return refusal();
+  if (whole_key_cells_.empty())
+    return Refusal{"@key", "the key is no JSON object, and several of its fields are wanted"};
+  Value value;
+  if (!reader_.read_value(value, arena) || !reader_.finish()) return refusal();
+  for (const std::size_t cell : whole_key_cells_) cells[cell] = value;
   return std::nullopt;
 }
 

@@ -36,7 +36,7 @@ class JsonDecoder : public RecordDecoder {
   JsonReader reader_;
   JsonObjectFields fields_;
   JsonObjectFields key_fields_;
-  std::vector<std::size_t> key_cells_;
+  std::vector<std::size_t> whole_key_cells_;
   std::uint64_t record_ = 0;  // counts from 1
   std::string failed_path_;   // innermost wanted field that a problem lies in
 };

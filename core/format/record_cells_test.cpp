@@ -115,7 +115,9 @@ TEST(RecordCells, FieldsOfTheKeyStandBesideThoseOfTheValue) {
 }
 
 TEST(RecordCells, AKeyThatIsNoObjectIsItsOnlyField) {
-  JsonDecoding decoding({"@key.id", "v"});
+  RowShape shape = testing::shape_of({"@key.id", "v"});
+  shape.cells[0].whole_key = true;
+  JsonDecoding decoding(shape);
   decoding.decode_records({keyed("42", R"({"v":1})"), keyed("\"a\"", "{}"), keyed("4 2", "{}"), keyed({}, "{}")});
   ASSERT_EQ(decoding.rows.rows(), 2U);
   EXPECT_EQ(decoding.cell(0, 0), Value(std::int64_t{42}));

@@ -15,6 +15,7 @@ struct CellSource {
   From from = From::value_path;
   std::vector<std::string> path;  // value_path, key_path: {"a", "b"} for a.b; header: its name
   bool raw = false;               // key, header: bytes as they came, even where they are text
+  bool whole_key = false;         // key_path: a key that is no object is this field
 
   bool operator==(const CellSource&) const = default;
 

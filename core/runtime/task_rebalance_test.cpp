@@ -221,6 +221,18 @@ TEST_F(TaskRebalanceTest, AZombieDoesNotTakeItsSplitsBack) {
   second_reads_to(1);
 }
 
+TEST_F(TaskRebalanceTest, TakesNothingOverThatTheGroupHasGivenAway) {
+  database.set_claim("job", "fake", split, Claim{0, Generation{3}, {}});
+  source.deny_assignments(2);
+  append({"a"});
+  start();
+  EXPECT_EQ(generation(), 3U) << "whoever has it now was fenced";
+  EXPECT_TRUE(logged("dealt the partitions"));
+  step_until([&] { return ledger() == 1; });
+  EXPECT_EQ(generation(), 4U);
+  EXPECT_EQ(rows(), Rows{"a"});
+}
+
 }  // namespace
 
 }  // namespace sluice

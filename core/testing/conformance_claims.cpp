@@ -48,6 +48,26 @@ void the_generation_grows_by_one_with_each_take_over(SinkUnderTest& sut) {
   EXPECT_EQ(number(writer->take_over({{split(0), 0}, {split(1), 0}}, {}, {}).at(split(1)).generation), 2U);
 }
 
+// A process that slept between the two: whoever took the split meanwhile is not to be fenced by it.
+void a_split_that_was_taken_since_it_was_looked_at_is_left_alone(SinkUnderTest& sut) {
+  const auto sink = open_events(sut);
+  for (const std::int32_t partition : {0, 0, 1}) {  // unknown at first, then known
+    const auto sleeper = sink->open_writer(0);
+    sleeper->known({split(partition)});
+    Claims heirs;
+    {
+      const auto other = open_again(sut);
+      const auto heir = other->open_writer(1);
+      heir->known({split(partition)});
+      heirs = heir->take_over({{split(partition), 5}}, {}, {});
+    }
+    expect_fault(Fault::retryable, [&] { sleeper->take_over({{split(partition), 0}}, {}, {}); });
+    const auto awake = sink->open_writer(0);
+    EXPECT_EQ(awake->known({split(partition)}).at(split(partition)).generation, heirs.at(split(partition)).generation);
+    EXPECT_EQ(awake->take_over({{split(partition), 0}}, {}, {}).at(split(partition)).position, 5);
+  }
+}
+
 void knowing_and_taking_over_nothing_is_nothing(SinkUnderTest& sut) {
   const auto sink = open_events(sut);
   const auto writer = sink->open_writer(0);
@@ -160,6 +180,8 @@ constexpr std::array tests{
     ConformanceTest{"AKnownSplitGoesOnWhereTheLedgerSays", a_known_split_goes_on_where_the_ledger_says},
     ConformanceTest{"TheGenerationGrowsByOneWithEachTakeOver", the_generation_grows_by_one_with_each_take_over},
     ConformanceTest{"KnowingAndTakingOverNothingIsNothing", knowing_and_taking_over_nothing_is_nothing},
+    ConformanceTest{"ASplitThatWasTakenSinceItWasLookedAtIsLeftAlone",
+                    a_split_that_was_taken_since_it_was_looked_at_is_left_alone},
     ConformanceTest{"KnowingChangesNothing", knowing_changes_nothing},
     ConformanceTest{"HeldClaimsThatStillHoldAreRaised", held_claims_that_still_hold_are_raised},
     ConformanceTest{"SplitsOfOtherJobsAndSinksAreUntouched", splits_of_other_jobs_and_sinks_are_untouched},

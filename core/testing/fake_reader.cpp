@@ -148,6 +148,13 @@ Positions FakeReader::group_positions(const std::vector<Split>& splits) {
   return told;
 }
 
+bool FakeReader::still_assigned(const Positions&) {
+  const std::scoped_lock lock(source_.mutex_);
+  if (source_.denials_ == 0) return true;
+  --source_.denials_;
+  return false;
+}
+
 TopicIds FakeReader::topic_ids(const std::vector<Split>& splits) {
   const std::scoped_lock lock(source_.mutex_);
   TopicIds ids;

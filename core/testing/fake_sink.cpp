@@ -56,10 +56,9 @@ class View {
   void erase(const FakeRow& row) {
     const auto same = by_key_.find(key_of(table_, row));
     if (same == by_key_.end()) return;
-    const std::size_t place = same->second;
+    table_.rows.erase(table_.rows.begin() + static_cast<std::ptrdiff_t>(same->second));
+    for (auto& [key, other] : by_key_) other -= other > same->second ? 1 : 0;
     by_key_.erase(same);
-    table_.rows.erase(table_.rows.begin() + static_cast<std::ptrdiff_t>(place));
-    for (auto& [key, other] : by_key_) other -= other > place ? 1 : 0;
   }
   std::vector<FakeRow> take_rows() { return std::move(table_.rows); }
 
@@ -191,6 +190,7 @@ class FakeWriter final : public SinkWriter {
   const FakeSink& sink_;
   FakeDatabase& database_;
   std::uint64_t session_ = 0;
+  std::map<Split, Generation> seen_;  // what known() said last
   std::vector<Pending> pending_;
   std::vector<DeadLetter> letters_;
 };
@@ -206,8 +206,10 @@ std::map<Split, Known> FakeWriter::known(const std::vector<Split>& splits) {
   const std::scoped_lock lock(database_.mutex_);
   require_alive();
   std::map<Split, Known> all;
+  seen_.clear();
   for (const auto& split : splits) {
     const auto found = database_.ledger_.find(key(split));
+    seen_[split] = found == database_.ledger_.end() ? Generation{} : found->second.claim.generation;
     if (found == database_.ledger_.end()) continue;
     const auto& [claim, owner, topic_id] = found->second;
     all.emplace(split, Known{claim.position, claim.generation, topic_id, false});
@@ -224,6 +226,11 @@ Claims FakeWriter::take_over(const Positions& starts, const Claims& held, const 
     for (const auto& [split, start] : starts) {
       const auto mine = held.find(split);
       const auto found = database_.ledger_.find(key(split));
+      const auto seen = seen_.find(split);
+      if (mine == held.end() && found != database_.ledger_.end() && seen != seen_.end() &&
+          seen->second != found->second.claim.generation) {
+        throw Error(Fault::retryable, to_string(split) + " was taken over by another writer meanwhile");
+      }
       if (mine == held.end() || found == database_.ledger_.end()) continue;
       if (found->second.claim.generation != mine->second.generation) {
         throw Error(Fault::fenced, to_string(split) + " was taken over by another writer");
@@ -258,7 +265,6 @@ void FakeWriter::write(const std::string& topic, const Batch& batch, WriteMode m
   }
 }
 
-// The rows that the table takes after all that is pending.
 std::vector<FakeWriter::Pending> FakeWriter::accepted(const std::string& table, const Batch& batch,
                                                       std::vector<Reject>& rejects) const {
   auto all = views();
@@ -292,11 +298,8 @@ std::map<std::string, View> FakeWriter::views() const {
   std::map<std::string, View> views;
   for (const auto& [table, row, erased] : pending_) {
     View& view = views.try_emplace(table, database_.tables_.at(table)).first->second;
-    if (erased) {
-      view.erase(row);
-      continue;
-    }
-    if (!view.add(row)) throw Error(Fault::bad_record, "a fake table refused a row of the epoch");
+    if (erased) view.erase(row);
+    if (!erased && !view.add(row)) throw Error(Fault::bad_record, "a fake table refused a row of the epoch");
   }
   return views;
 }

@@ -141,6 +141,11 @@ void FakeSource::fail_poll(std::size_t reader, const Error& error) {
   changed_.notify_all();
 }
 
+void FakeSource::deny_assignments(int times) {
+  const std::scoped_lock lock(mutex_);
+  denials_ = times;
+}
+
 void FakeSource::deliver_again(const Split& split, std::int64_t from) {
   const std::scoped_lock lock(mutex_);
   if (const auto owner = log(split).owner) members_[*owner].rewinds[split] = from;

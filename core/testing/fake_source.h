@@ -56,6 +56,8 @@ class FakeSource final : public Source {
   // Trouble. The next poll() of the reader throws; the reader delivers again from this offset on, without a word.
   void fail_poll(std::size_t reader, const Error& error);
   void deliver_again(const Split& split, std::int64_t from);
+  // So many times a reader hears that its splits are not its own any more.
+  void deny_assignments(int times);
 
   // What readers were told by committed(): advisory positions of the group.
   Positions committed_positions() const override;
@@ -103,6 +105,7 @@ class FakeSource final : public Source {
   std::size_t readers_opened_ = 0;
   Positions committed_;
   TopicIds topic_ids_;
+  int denials_ = 0;
 };
 
 class FakeReader final : public SourceReader {
@@ -121,6 +124,7 @@ class FakeReader final : public SourceReader {
   void pause() override;
   bool caught_up() const override;
   Positions known_ends() const override;
+  bool still_assigned(const Positions& ledger) override;
   void committed(const Positions& positions) noexcept override;
   void commit_now(const Positions& positions) override { committed(positions); }
   const Split& split(SplitIndex index) const override { return names_.at(index); }

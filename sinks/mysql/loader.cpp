@@ -12,6 +12,27 @@ namespace sluice::mysql {
 
 namespace {
 
+// The type to which a key is cast before it is compared, so that it is rounded and padded as it was when it was
+// written, and compared as what it is: a decimal in quotes would be compared as a double. Empty: as it stands.
+std::string compared_as(const sql::Column& column) {
+  const auto open = column.type_name.find('(');
+  const std::string size = open == std::string::npos ? "" : column.type_name.substr(open);  // with what is behind it
+  const std::string digits = size.substr(0, size.find(')') + 1);
+  switch (column.family) {
+    case sql::Family::numeric:
+      return "DECIMAL(" + std::to_string(column.precision.value_or(65)) + ", " + std::to_string(column.scale) + ")";
+    case sql::Family::timestamp:
+    case sql::Family::timestamptz:
+      return "DATETIME" + digits;
+    case sql::Family::time:
+      return "TIME" + digits;
+    case sql::Family::bytes:
+      return column.type_name.starts_with("binary") ? "BINARY" + digits : "";
+    default:
+      return {};
+  }
+}
+
 constexpr std::size_t insert_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t erased_rows_max = 500;  // the optimizer gives up on indexes where there are too many
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
@@ -31,6 +52,7 @@ void LoadDataLoader::add(const Batch& batch, std::size_t first, std::size_t last
 }
 
 void LoadDataLoader::encode(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
+  if (batch.kind(row) == RowKind::erase) throw Error(Fault::fatal, "internal: a row to erase came to an append");
   lines_.begin_line();
   const auto values = batch.row(row);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -78,7 +100,10 @@ InsertLoader::InsertLoader(MysqlSession& session, const sql::Dialect& dialect, c
       bytes_per_statement_(std::min(
           insert_bytes_max, session.server().packet_max -
                                 std::min(session.server().packet_max / 2, packet_reserve + insert_.tail.size()))) {
-  for (const std::size_t column : plan.key) key_names_.push_back(dialect.quote(plan.columns[column].name));
+  for (const std::size_t column : plan.key) {
+    key_names_.push_back(dialect.quote(plan.columns[column].name));
+    key_types_.push_back(compared_as(plan.columns[column]));
+  }
 }
 
 void InsertLoader::add(const Batch& batch, std::size_t first, std::size_t last, std::vector<Reject>& rejects) {
@@ -132,8 +157,10 @@ std::optional<Reject> InsertLoader::append_condition(const Batch& batch, std::si
     const sql::CellText cell = sql::cell_text(values[plan_.key[i]], column, cell_, mysql_rules);
     if (cell.form == sql::CellForm::refused) return Reject{batch.origin(row), column.name, cell.reason};
     if (cell.form == sql::CellForm::null) return Reject{batch.origin(row), column.name, sql::no_key_to_erase};
-    statement.append(i == 0 ? "(" : " AND ").append(key_names_[i]) += " = ";
+    const bool cast = !key_types_[i].empty();
+    statement.append(i == 0 ? "(" : " AND ").append(key_names_[i]).append(cast ? " = CAST(" : " = ");
     append_literal(cell, column, statement);
+    if (cast) statement.append(" AS ").append(key_types_[i]).append(")");
   }
   statement += ')';
   return std::nullopt;

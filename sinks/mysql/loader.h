@@ -72,6 +72,7 @@ class InsertLoader final : public sql::RowLoader {
   Frame erase_;
   const Frame* frame_ = &insert_;       // of the statement that is filled
   std::vector<std::string> key_names_;  // quoted
+  std::vector<std::string> key_types_;  // that they are compared as; empty: their own
   std::size_t bytes_per_statement_;
   std::array<std::string, 2> statements_;
   std::size_t filling_ = 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/model/error.h"
 #include "sinks/postgres/array_text.h"
 #include "sinks/postgres/dialect.h"
 #include "sinks/postgres/errors.h"
@@ -28,6 +29,7 @@ void CopyLoader::add(const Batch& batch, std::size_t first, std::size_t last, st
 }
 
 void CopyLoader::encode(const Batch& batch, std::size_t row, std::vector<Reject>& rejects) {
+  if (batch.kind(row) == RowKind::erase) throw Error(Fault::fatal, "internal: a row to erase came to an append");
   lines_.begin_line();
   const auto values = batch.row(row);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "core/model/error.h"
@@ -42,7 +43,7 @@ std::vector<ColumnMapping> mappings(const MappingSettings& settings, const std::
                                     [&](const auto& mapping) { return mapping.name == settings.pk_fields[i]; });
     if (found == all.end()) {
       all.push_back({settings.pk_fields[i], std::nullopt, key_source(settings, i)});
-    } else if (settings.columns.empty()) {
+    } else if (settings.columns.empty() || (settings.pk_mode == PkMode::record_key && found->by_name)) {
       found->from = key_source(settings, i);
     }
   }
@@ -70,6 +71,37 @@ void require_unique(const Table& table, const MappingSettings& settings) {
                                 "), which insert.mode upsert needs to find the row. Create one: "
                                 "CREATE UNIQUE INDEX ON " +
                                 table.name + " (" + list(settings.pk_fields) + "), or change \"pk.fields\"");
+}
+
+// Where only one field of the key is wanted, a key that is no object is that field.
+void mark_whole_keys(RowShape& shape) {
+  std::set<std::vector<std::string>> paths;
+  for (const CellSource& cell : shape.cells) {
+    if (cell.from == From::key_path) paths.insert(cell.path);
+  }
+  if (paths.size() != 1) return;
+  for (CellSource& cell : shape.cells) cell.whole_key = cell.from == From::key_path;
+}
+
+// A record that deletes has nothing but its key.
+void require_key_of_record(const Table& table, const Binding& binding) {
+  for (const std::size_t i : binding.plan.key) {
+    const Column& column = binding.plan.columns[i];
+    const From from = binding.shape.cells[i].from;
+    const std::string name = table.name + "." + column.name;
+    if (from != From::key && from != From::key_path) {
+      throw Error(Fault::fatal,
+                  "key column " + name +
+                      " does not come from the record's key, which is all that a record that deletes has: "
+                      "take \"from\" out of its entry in \"columns\", or write \"@key." +
+                      column.name + "\"");
+    }
+    if (column.family == Family::float32 || column.family == Family::float64) {
+      throw Error(Fault::fatal, "key column " + name +
+                                    " is a floating-point number, by which no row is found for sure: delete.enabled "
+                                    "needs a key of another type");
+    }
+  }
 }
 
 void require_written(const Table& table, const LoadPlan& plan) {
@@ -121,7 +153,9 @@ Binding bind_columns(const Table& table, const MappingSettings& settings) {
     }
     binding.plan.key.push_back(static_cast<std::size_t>(found - binding.plan.columns.begin()));
   }
+  mark_whole_keys(binding.shape);
   if (settings.insert_mode == InsertMode::upsert) require_unique(table, settings);
+  if (settings.erases) require_key_of_record(table, binding);
   require_written(table, binding.plan);
   return binding;
 }

@@ -18,6 +18,7 @@ struct ColumnMapping {
   std::string name;
   std::optional<std::string> type;  // as the database writes it; needed only to create the table
   CellSource from;
+  bool by_name = false;  // the job did not say where it comes from
 };
 
 struct MappingSettings {

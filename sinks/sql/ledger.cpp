@@ -26,6 +26,13 @@ std::vector<Split> splits_of(const Positions& positions) {
   return splits;
 }
 
+// This process may have slept since the group gave it the split: the other one is not to be fenced by that.
+Error taken_meanwhile(const Split& split) {
+  return Error(Fault::retryable, to_string(split) +
+                                     " was taken over by another process of this job while this one was about to "
+                                     "take it over; nothing was taken, and the source is asked again");
+}
+
 std::string who(const LedgerEntry& entry) {
   if (entry.owner == moved_by_hand) return "`sluice offsets`, which moved the position";
   return entry.owner.value_or("which has released it since");
@@ -76,13 +83,16 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
 }
 
 Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
-                         const TopicIds& topics) const {
+                         const std::map<Split, Generation>& seen, const TopicIds& topics) const {
   const std::vector<Split> splits = splits_of(starts);
   if (splits.empty()) return {};
   const std::string this_run = Owner::parse(owner).run;
   const auto before = read(session, &splits);
   std::set<std::string> left_behind;
   for (const auto& [split, entry] : before) {
+    const auto then = seen.find(split);
+    const bool moved_since = then != seen.end() && then->second != entry.claim.generation;
+    if (moved_since && !held.contains(split)) throw taken_meanwhile(split);
     if (entry.owner && *entry.owner != owner) left_behind.insert(Owner::parse(*entry.owner).session);
     const auto mine = held.find(split);
     if (mine == held.end() || entry.claim.generation == mine->second.generation) continue;
@@ -110,10 +120,7 @@ Claims Ledger::take_over(Session& session, const std::string& owner, const Posit
                                      " was taken over by another process of this job while this one was "
                                      "about to take it over again: this one must stop");
     }
-    // This process may have slept since the group gave it the split: the other one is not to be fenced by that.
-    throw Error(Fault::retryable, to_string(split) +
-                                      " was taken over by another process of this job while this one was about to "
-                                      "take it over; nothing was taken, and the source is asked again");
+    throw taken_meanwhile(split);
   }
   session.commit();
   fault_point("sink.after_take_over");

@@ -36,9 +36,10 @@ class Ledger {
 
   // In a transaction of its own: makes rows for unknown splits, raises every generation, names the owner, and returns
   // what the ledger says then. The row locks make it wait for a commit of the old owner that is in flight; sessions of
-  // an owner that did not release are ended first. Throws fenced when a split in `held` was taken over since.
+  // an owner that did not release are ended first. Throws fenced when a split in `held` was taken over since, and
+  // retryable when another one was since its generation was `seen` (0: it had no row).
   Claims take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
-                   const TopicIds& topics) const;
+                   const std::map<Split, Generation>& seen, const TopicIds& topics) const;
 
   // Ends the sessions of other owners of these splits that did not release them.
   void end_owners(Session& session, const std::string& owner, const std::vector<Split>& splits) const;

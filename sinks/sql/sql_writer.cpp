@@ -71,7 +71,10 @@ auto SqlWriter::watched(Work work) {
 std::map<Split, Known> SqlWriter::known(const std::vector<Split>& splits) {
   std::map<Split, Known> all;
   if (ledger_ == nullptr) return all;
+  seen_.clear();
+  for (const Split& split : splits) seen_[split] = Generation{0};
   for (const auto& [split, entry] : watched([&] { return ledger_->read(*session_, &splits); })) {
+    seen_[split] = entry.claim.generation;
     all.emplace(split,
                 Known{entry.claim.position, entry.claim.generation, entry.topic_id, entry.owner == moved_by_hand});
   }
@@ -88,7 +91,8 @@ Claims SqlWriter::take_over(const Positions& starts, const Claims& held, const T
     }
     return claims;
   }
-  return watched([&] { return ledger_->take_over(*session_, owner_, starts, held, topics); });
+  const auto seen = std::exchange(seen_, {});
+  return watched([&] { return ledger_->take_over(*session_, owner_, starts, held, seen, topics); });
 }
 
 void SqlWriter::open_epoch() {
@@ -252,9 +256,9 @@ std::set<std::string> SqlWriter::settle(const std::set<std::string>& decided, co
         if (name->generation > branching_->name.generation) {
           throw Error(Fault::fenced,
                       "transaction " + found.name + " is prepared in " + database_.name() +
-                          " by a newer process than this one, or \"checkpoint.directory\" is not the one "
-                          "that this job used before: stop the other process, or name that directory. "
-                          "Where it is lost: `sluice recover --rollback` that transaction");
+                          " by a newer process than this one, or the checkpoints are not those that this job used "
+                          "before (\"checkpoint.directory\", \"checkpoint.store\"): stop the other process, or "
+                          "name theirs. Where they are lost: `sluice recover --rollback` that transaction");
         }
         const auto what =
             settlement(*name, decided.contains(found.name), branching_->name.task, branching_->name.generation);

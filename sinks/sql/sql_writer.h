@@ -77,7 +77,8 @@ class SqlWriter final : public TwoPhaseWriter {
   const DeadLetters& dead_letters_;
   std::function<const LoadPlan&(const std::string&)> plan_of_;
   std::unique_ptr<Session> session_;
-  CallWatch watch_;  // behind the session, which it interrupts
+  CallWatch watch_;                   // behind the session, which it interrupts
+  std::map<Split, Generation> seen_;  // what known() said last; 0: nothing
   std::string owner_;
   std::optional<Branching> branching_;                         // nothing: one phase
   std::map<std::string, std::unique_ptr<RowLoader>> loaders_;  // by topic; they borrow the session

@@ -1,6 +1,7 @@
 #include "sources/kafka/advisory_commits.h"
 
 #include <string>
+#include <thread>
 
 #include "sources/kafka/errors.h"
 
@@ -9,6 +10,7 @@ namespace sluice::kafka {
 namespace {
 
 constexpr std::chrono::milliseconds interval_min{500};
+constexpr std::chrono::milliseconds generation_wait{100};
 
 PartitionsHandle to_list(const Positions& positions) {
   PartitionsHandle list = new_partitions();
@@ -57,9 +59,14 @@ void AdvisoryCommits::commit_now(const Positions& positions, std::chrono::millis
 
 bool AdvisoryCommits::accepted(const Positions& positions, std::chrono::milliseconds wait_max) {
   for (const auto& [split, position] : positions) waiting_.erase(split);
-  const auto code = commit_and_wait(client_, positions, wait_max);
+  auto code = commit_and_wait(client_, positions, wait_max);
+  // Also said to a member that is about to hear of the next generation.
+  for (int tries = 0; code == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION && tries < 3; ++tries) {
+    std::this_thread::sleep_for(generation_wait);
+    code = commit_and_wait(client_, positions, wait_max);
+  }
   return code != RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID && code != RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION &&
-         code != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+         code != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && code != RD_KAFKA_RESP_ERR__FATAL;
 }
 
 void AdvisoryCommits::finish(std::chrono::milliseconds wait_max) {

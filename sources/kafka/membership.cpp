@@ -20,6 +20,7 @@ void Membership::subscribe(const std::vector<std::string>& topics) {
 
 void Membership::on_rebalance(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t* partitions) {
   answer_owed_ = true;
+  assign_owed_ = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
   if (leaving_) return;
   if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     rebalances_.push_back({false, false, to_splits(partitions)});
@@ -146,25 +147,30 @@ void Membership::pause() {
 }
 
 void Membership::leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max, bool for_good) {
-  const auto deadline = std::chrono::steady_clock::now() + wait_max;
   leaving_ = true;
   rebalances_.clear();
   for (SplitState& state : splits_) state.owned = state.assigned = state.reading = false;
-  if (for_good) give_up_place(queue, deadline);
+  if (for_good) give_up_place(queue, wait_max);
   // A client that stopped for good, as a fenced one does, has no group to say goodbye to.
   if (const ErrorHandle failed{rd_kafka_consumer_close_queue(client_.get(), queue)}; failed) return;
+  const auto deadline = std::chrono::steady_clock::now() + wait_max;
   // From here on any answer gives everything back, and one is all that librdkafka (2.14) ever waits for, be it to a
   // rebalance from before or to the one that closing began. To a second one, which nobody expects, it might never
   // return.
   bool answered = false;
   while (rd_kafka_consumer_closed(client_.get()) == 0 && std::chrono::steady_clock::now() < deadline) {
-    answer_and_drop(queue, answered);
+    if (answer_owed_ && !answered) {
+      answer();
+      answered = true;
+    }
+    drop_rest(queue);
   }
 }
 
 // librdkafka (2.14) tells the group of a static member's leave when it unsubscribes, not when it closes. It has no name
 // in the group any more when that was sent, or begun.
-void Membership::give_up_place(rd_kafka_queue_t* queue, std::chrono::steady_clock::time_point deadline) {
+void Membership::give_up_place(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max) {
+  const auto deadline = std::chrono::steady_clock::now() + wait_max;
   const auto has_place = [this] {
     char* const id = rd_kafka_memberid(client_.get());
     const bool has = id != nullptr && *id != '\0';
@@ -172,17 +178,22 @@ void Membership::give_up_place(rd_kafka_queue_t* queue, std::chrono::steady_cloc
     return has;
   };
   if (!has_place() || rd_kafka_unsubscribe(client_.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  bool answered = false;
-  while (has_place() && std::chrono::steady_clock::now() < deadline) answer_and_drop(queue, answered);
+  while (has_place() && std::chrono::steady_clock::now() < deadline) {
+    if (answer_owed_) answer();
+    drop_rest(queue);
+  }
 }
 
-// Waits a moment for the callback, gives everything back when it has come, and drops what else is in the queue.
-void Membership::answer_and_drop(rd_kafka_queue_t* queue, bool& answered) {
-  if (answer_owed_ && !answered) {
-    const ErrorHandle ignored{rd_kafka_incremental_unassign(client_.get(), new_partitions().get())};
-    answer_owed_ = false;
-    answered = true;
-  }
+// Takes nothing of what is given, and gives back what is taken.
+void Membership::answer() {
+  const PartitionsHandle none = new_partitions();
+  const ErrorHandle ignored{assign_owed_ ? rd_kafka_incremental_assign(client_.get(), none.get())
+                                         : rd_kafka_incremental_unassign(client_.get(), none.get())};
+  answer_owed_ = false;
+}
+
+// Waits a moment for the callback, and drops what else is in the queue.
+void Membership::drop_rest(rd_kafka_queue_t* queue) {
   std::array<rd_kafka_message_t*, 64> rest{};
   const auto count = rd_kafka_consume_batch_queue(queue, 10, rest.data(), rest.size());
   for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(rest[static_cast<std::size_t>(i)]);

@@ -37,8 +37,8 @@ class Membership {
   void release(const std::vector<Split>& splits);
   void pause();
 
-  // Gives every split back and closes, within `wait_max`. A static member's place in the group is kept for it as long
-  // as a session lasts; `for_good` gives it up, so that others get its splits at once.
+  // Gives every split back and closes, within `wait_max`, or twice that with `for_good`. A static member's place in the
+  // group is kept for it as long as a session lasts; `for_good` gives it up, so that others get its splits at once.
   void leave(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max, bool for_good);
 
   bool ever_assigned() const { return ever_assigned_; }
@@ -50,8 +50,9 @@ class Membership {
     std::vector<Split> splits;
   };
 
-  void give_up_place(rd_kafka_queue_t* queue, std::chrono::steady_clock::time_point deadline);
-  void answer_and_drop(rd_kafka_queue_t* queue, bool& answered);
+  void give_up_place(rd_kafka_queue_t* queue, std::chrono::milliseconds wait_max);
+  void answer();
+  void drop_rest(rd_kafka_queue_t* queue);
   void reassign(const std::vector<SplitState*>& states);
   void assign(const PartitionsHandle& list);
   void unassign(const PartitionsHandle& list);
@@ -66,6 +67,7 @@ class Membership {
   bool ever_assigned_ = false;
   bool leaving_ = false;
   bool answer_owed_ = false;  // the group waits for assign() or unassign() since the last callback
+  bool assign_owed_ = false;  // and for which of the two
 };
 
 }  // namespace sluice::kafka

@@ -1,6 +1,7 @@
 #include "stores/table/checkpoint_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/format/checkpoint_text.h"
@@ -91,9 +92,15 @@ bool CheckpointTable::raise_from(sql::Session& session, std::uint64_t before) co
 
 Generation CheckpointTable::raise() {
   generation_ = with_session([&](sql::Session& session) {
+    std::optional<std::uint64_t> missed;
     for (;;) {
       session.begin();
       const std::uint64_t before = greatest(session);
+      if (missed == before) {
+        throw Error(Fault::fatal, "the rows of this job in " + name() +
+                                      " do not fit each other: somebody has changed or restored some of them. Delete "
+                                      "them; `sluice recover` shows what is prepared");
+      }
       add_rows(session, before);
       if (raise_from(session, before)) {
         session.commit();
@@ -102,6 +109,7 @@ Generation CheckpointTable::raise() {
         return Generation{before + 1};
       }
       session.rollback();
+      missed = before;  // a faster process has made it greater
     }
   });
   fault_point("store.after_raise");
@@ -134,9 +142,8 @@ void CheckpointTable::publish(std::size_t task, const Checkpoint& checkpoint) {
     uncertain_.insert(task);
     const std::uint64_t changed = update.execute(session);
     if (changed != 1) {
-      if (const auto by = greatest(session); by != number(generation_)) throw_fenced(by);
-      throw Error(Fault::retryable,
-                  "a checkpoint of an earlier try came to " + name() + " late; the epoch is replayed");
+      if (const auto by = greatest(session); by > number(generation_)) throw_fenced(by);
+      throw Error(Fault::retryable, "a statement of an earlier try came to " + name() + " late; the epoch is replayed");
     }
     sequences_[task] = sequence + 1;
     uncertain_.erase(task);

@@ -60,7 +60,7 @@ void WalSink::prepare(bool migrate) {
 
 RowShape WalSink::bind(const std::string& topic, const std::function<std::vector<Field>()>& infer) {
   RowShape shape = inner_.bind(topic, infer);
-  std::string text;
+  std::string text = shape.erases ? "erases\n" : "";
   for (const CellSource& cell : shape.cells) text += to_string(cell) + (cell.raw ? "!\n" : "\n");
   const std::scoped_lock lock(mutex_);
   shapes_[topic] = fingerprint(text);
