@@ -27,6 +27,14 @@ class Usage(PostgresCase):
             self.assertIn(command, self.call("--help"))
         self.assertIn("--bounded", self.call("run", "--help"))
 
+    def test_demo_ends_in_its_audit(self):
+        """What the README shows first: no server, kills, and a line that says what they did."""
+        ended, out, said = process.call("demo", "--directory", self.folder / "demo", cwd=self.folder, seconds=240)
+        self.assertEqual(ended, DONE, out[-2000:] + said[-2000:])
+        line = out.strip().splitlines()[-1]
+        self.assertIn("lost 0, duplicated 0", line)
+        self.assertGreaterEqual(int(line.split("kills survived ")[1].split(":")[0]), 5)
+
     def test_unknown_key_is_named_with_its_place(self):
         job_file = self.write_job(self.sink(**{"insert.mod": "insert"}))
         line, column = self.place_of(job_file, '"insert.mod"')

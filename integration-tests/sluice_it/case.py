@@ -6,6 +6,7 @@ import re
 import sqlite3
 import time
 import unittest
+import zlib
 from contextlib import closing
 
 from . import children, job, oracle, produce
@@ -64,7 +65,9 @@ class Case(unittest.TestCase):
     maxDiff = 2000
 
     def setUp(self):
-        self.name = re.sub(r"[^a-z0-9]+", "-", self.id().split(".", 1)[-1].lower())[-60:].strip("-")
+        self.name = re.sub(r"[^a-z0-9]+", "-", self.id().split(".", 1)[-1].lower()).strip("-")
+        if len(self.name) > 60:  # short enough for every server, and another one for every test
+            self.name = f"{self.name[-51:].strip('-')}-{zlib.crc32(self.name.encode()):08x}"
         self.folder = children.scratch(self.name)
         self.log = self.folder / "sluice.log"
         self.topic = self.name

@@ -25,6 +25,18 @@ std::string text_of(const rd_kafka_Uuid_t* id) {
   return none ? "" : found;
 }
 
+// The broker that has just answered. Any of them knows the ids; by default librdkafka would wait for the controller,
+// which may be away, and which its mock cluster has not.
+std::int32_t a_broker(Client& client) {
+  const rd_kafka_metadata_t* found = nullptr;
+  const auto code = rd_kafka_metadata(client.get(), 0, nullptr, &found, answer_wait_ms);
+  const MetadataHandle metadata{found};
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    throw make_error(fault_of_query(code), "the ids of the job's topics cannot be read from Kafka", code);
+  }
+  return metadata->orig_broker_id;
+}
+
 }  // namespace
 
 TopicIds topic_ids(Client& client, const std::vector<Split>& splits) {
@@ -36,6 +48,7 @@ TopicIds topic_ids(Client& client, const std::vector<Split>& splits) {
   const AdminOptionsHandle options{rd_kafka_AdminOptions_new(client.get(), RD_KAFKA_ADMIN_OP_DESCRIBETOPICS)};
   std::array<char, 256> problem{};
   rd_kafka_AdminOptions_set_request_timeout(options.get(), answer_wait_ms, problem.data(), problem.size());
+  rd_kafka_AdminOptions_set_broker(options.get(), a_broker(client), problem.data(), problem.size());
   const QueueHandle queue{rd_kafka_queue_new(client.get())};
   rd_kafka_DescribeTopics(client.get(), wanted.get(), options.get(), queue.get());
   const EventHandle event{rd_kafka_queue_poll(queue.get(), answer_wait_ms + 1'000)};
