@@ -30,6 +30,11 @@ GroupWriter::GroupWriter(std::vector<Member> members, std::vector<Claims>& claim
       task_(task),
       log_(std::move(log)) {}
 
+bool GroupWriter::Member::has(const Split& split, std::int64_t offset) const {
+  const auto position = ahead.find(split);
+  return position != ahead.end() && offset < position->second;
+}
+
 std::vector<Split> GroupWriter::taken_by(std::size_t member, const std::vector<Split>& splits) const {
   std::vector<Split> taken;
   for (const Split& split : splits) {
@@ -138,16 +143,13 @@ void GroupWriter::write(const std::string& topic, const Batch& batch, WriteMode 
 
 void GroupWriter::write_to(std::size_t member, const std::string& topic, const Batch& batch, std::size_t first_cell,
                            std::size_t cells, WriteMode mode, std::vector<Reject>& rejects) {
-  SinkWriter& writer = *members_[member].writer;
-  const Positions& ahead = members_[member].ahead;
-  if (ahead.empty() && cells == batch.columns()) return writer.write(topic, batch, mode, rejects);
+  const Member& to = members_[member];
+  SinkWriter& writer = *to.writer;
+  if (to.ahead.empty() && cells == batch.columns()) return writer.write(topic, batch, mode, rejects);
   Batch own(cells);
   for (std::size_t row = 0; row < batch.rows(); ++row) {
     const Origin origin = batch.origin(row);
-    if (!ahead.empty()) {
-      const auto position = ahead.find(names_->split(origin.split));
-      if (position != ahead.end() && origin.offset < position->second) continue;  // it has that one
-    }
+    if (to.has(names_->split(origin.split), origin.offset)) continue;
     const auto all = batch.row(row).subspan(first_cell, cells);
     std::copy(all.begin(), all.end(), own.append(batch.kind(row), origin).begin());
   }
@@ -165,10 +167,9 @@ void GroupWriter::set_aside(std::span<const DeadLetter> letters) {
 }
 
 bool GroupWriter::concerns(std::size_t member, const DeadLetter& letter) const {
-  const GroupMember& about = *members_[member].about;
-  if (!about.takes(letter.split.topic) || (!letter.sink.empty() && letter.sink != about.name)) return false;
-  const auto position = members_[member].ahead.find(letter.split);
-  return position == members_[member].ahead.end() || letter.offset >= position->second;  // else it has that one
+  const Member& to = members_[member];
+  if (!to.about->takes(letter.split.topic) || to.has(letter.split, letter.offset)) return false;
+  return letter.sink.empty() || letter.sink == to.about->name;
 }
 
 void GroupWriter::flush() {

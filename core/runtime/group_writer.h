@@ -24,6 +24,9 @@ class GroupWriter final : public SinkWriter {
     std::unique_ptr<SinkWriter> writer;
     TwoPhaseWriter* two_phase = nullptr;  // the same; nullptr: it commits by itself
     Positions ahead = {};                 // where it was when it was taken over, if that is not where the group begins
+
+    // Whether that record is behind it already.
+    bool has(const Split& split, std::int64_t offset) const;
   };
 
   // `claims` of each member are borrowed and outlive the writer: what this process knows of its last claims.

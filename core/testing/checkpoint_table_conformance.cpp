@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "core/testing/conformance_case.h"
@@ -24,12 +23,6 @@ std::unique_ptr<CheckpointTable> open(SqlUnderTest& sut, std::size_t tasks = 2, 
   return std::make_unique<CheckpointTable>(CheckpointTableSettings{job, tasks, {}}, sut.database(), no_log);
 }
 
-Fault fault_of(const std::function<void()>& action) {
-  const auto error = error_of(action);
-  EXPECT_TRUE(error) << "nothing was thrown";
-  return error ? error->fault() : Fault::fatal;
-}
-
 void the_newest_of_each_task_is_kept(SqlUnderTest& sut) {
   const auto store = open(sut);
   EXPECT_EQ(store->raise(), Generation{1});
@@ -47,8 +40,8 @@ void the_next_process_finds_it_and_the_last_one_is_fenced(SqlUnderTest& sut) {
   const auto after = open(sut, 3);
   EXPECT_EQ(after->raise(), Generation{2});
   EXPECT_EQ(after->newest().at(0), checkpoint(5));
-  EXPECT_EQ(fault_of([&] { before->publish(0, checkpoint(9)); }), Fault::fenced);
-  EXPECT_EQ(fault_of([&] { before->newest(); }), Fault::fenced);
+  expect_fault(Fault::fenced, [&] { before->publish(0, checkpoint(9)); });
+  expect_fault(Fault::fenced, [&] { before->newest(); });
   EXPECT_EQ(after->newest().at(0), checkpoint(5)) << "what a fenced process wrote decides nothing";
   after->publish(2, checkpoint(1));
   EXPECT_EQ(open(sut)->raise(), Generation{3}) << "also with fewer tasks than before";
@@ -69,7 +62,7 @@ void what_this_program_did_not_write_is_not_read(SqlUnderTest& sut) {
   store->raise();
   store->publish(0, checkpoint(5));
   sut.database()->connect()->execute("UPDATE sluice_checkpoints SET checkpoint = '{}' WHERE task = 0");
-  EXPECT_EQ(fault_of([&] { store->newest(); }), Fault::fatal);
+  expect_fault(Fault::fatal, [&] { store->newest(); });
 }
 
 // A statement whose answer was lost may come to the server at any later time. Whatever the table said to those who
@@ -98,7 +91,7 @@ void a_checkpoint_that_comes_late_decides_nothing(SqlUnderTest& sut) {
 
 struct TableTest {
   const char* name;
-  void (*body)(SqlUnderTest&);
+  void (*run)(SqlUnderTest&);
 };
 
 constexpr std::array tests{
@@ -109,32 +102,16 @@ constexpr std::array tests{
     TableTest{"ACheckpointThatComesLateDecidesNothing", a_checkpoint_that_comes_late_decides_nothing},
 };
 
-class TableBody : public ::testing::Test {
- public:
-  TableBody(const TableTest& test, SqlMaker maker) : test_(test), maker_(std::move(maker)) {}
-
-  void TestBody() override {
-    if (!maker_.missing.empty()) {
-      if (std::getenv("SLUICE_REQUIRE_SERVICES") != nullptr) FAIL() << maker_.missing;
-      GTEST_SKIP() << maker_.missing;
-    }
-    const auto sut = maker_.make();
-    sut->clear();
-    open_events(*sut);  // which makes the table
-    test_.body(*sut);
-  }
-
- private:
-  const TableTest& test_;
-  SqlMaker maker_;
-};
-
 }  // namespace
 
 bool add_checkpoint_table_conformance(const std::string& name, const SqlMaker& maker) {
   for (const TableTest& test : tests) {
-    ::testing::RegisterTest(("CheckpointTable/" + name).c_str(), test.name, nullptr, nullptr, __FILE__, __LINE__,
-                            [&test, maker]() -> ::testing::Test* { return new TableBody(test, maker); });
+    register_test("CheckpointTable/" + name, test.name, maker.missing, [&test, maker] {
+      const auto sut = maker.make();
+      sut->clear();
+      open_events(*sut);  // which makes the table
+      test.run(*sut);
+    });
   }
   return true;
 }

@@ -1,8 +1,38 @@
 #include "core/testing/conformance_case.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace sluice::testing {
+
+namespace {
+
+class RegisteredTest : public ::testing::Test {
+ public:
+  RegisteredTest(std::string missing, std::function<void()> body)
+      : missing_(std::move(missing)), body_(std::move(body)) {}
+
+  void TestBody() override {
+    if (!missing_.empty()) {
+      if (std::getenv("SLUICE_REQUIRE_SERVICES") != nullptr) FAIL() << missing_;
+      GTEST_SKIP() << missing_;
+    }
+    body_();
+  }
+
+ private:
+  std::string missing_;
+  std::function<void()> body_;
+};
+
+}  // namespace
+
+void register_test(const std::string& suite, const char* name, const std::string& missing, std::function<void()> body) {
+  ::testing::RegisterTest(
+      suite.c_str(), name, nullptr, nullptr, __FILE__, __LINE__,
+      [missing, body = std::move(body)]() -> ::testing::Test* { return new RegisteredTest(missing, body); });
+}
 
 TestTable events_table(Keyed keyed) {
   TestTable table{events, {{"id", Kind::integer}, {"note", Kind::text}}, {}, std::nullopt};

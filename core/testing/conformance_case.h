@@ -27,6 +27,10 @@ struct ConformanceTest {
   Needs needs = Needs::nothing;
 };
 
+// Registers a test of a suite. Where `missing` says what there is no server for, it is skipped, or fails with
+// SLUICE_REQUIRE_SERVICES=1.
+void register_test(const std::string& suite, const char* name, const std::string& missing, std::function<void()> body);
+
 std::span<const ConformanceTest> claim_tests();
 std::span<const ConformanceTest> epoch_tests();
 std::span<const ConformanceTest> fencing_tests();

@@ -256,24 +256,6 @@ constexpr std::array tests{
     FailTest{"DeathsAfterACallOfTwoPreparedSinks", FaultKind::death_after, two_prepared},
 };
 
-class FailBody : public ::testing::Test {
- public:
-  FailBody(const FailTest& test, SqlMaker maker) : test_(test), maker_(std::move(maker)) {}
-
-  void TestBody() override {
-    if (!maker_.missing.empty()) {
-      if (std::getenv("SLUICE_REQUIRE_SERVICES") != nullptr) FAIL() << maker_.missing;
-      GTEST_SKIP() << maker_.missing;
-    }
-    const auto sut = maker_.make();
-    fail_every_step(*sut, test_.kind, test_.shape);
-  }
-
- private:
-  const FailTest& test_;
-  SqlMaker maker_;
-};
-
 }  // namespace
 
 bool add_fail_every_step(const std::string& name, const SqlMaker& maker) {
@@ -281,8 +263,10 @@ bool add_fail_every_step(const std::string& name, const SqlMaker& maker) {
     if (test.needs == Needs::ended_sessions && !maker.capabilities.ends_sessions) continue;
     if (test.needs == Needs::several_writers && !maker.capabilities.several_writers) continue;
     if (test.shape.two_phase && !maker.capabilities.two_phase) continue;
-    ::testing::RegisterTest(("FailEveryStep/" + name).c_str(), test.name, nullptr, nullptr, __FILE__, __LINE__,
-                            [&test, maker]() -> ::testing::Test* { return new FailBody(test, maker); });
+    register_test("FailEveryStep/" + name, test.name, maker.missing, [&test, maker] {
+      const auto sut = maker.make();
+      fail_every_step(*sut, test.kind, test.shape);
+    });
   }
   return true;
 }

@@ -101,8 +101,9 @@ InsertLoader::InsertLoader(MysqlSession& session, const sql::Dialect& dialect, c
           insert_bytes_max, session.server().packet_max -
                                 std::min(session.server().packet_max / 2, packet_reserve + insert_.tail.size()))) {
   for (const std::size_t column : plan.key) {
-    key_names_.push_back(dialect.quote(plan.columns[column].name));
-    key_types_.push_back(compared_as(plan.columns[column]));
+    const std::string name = (key_.empty() ? "(" : " AND ") + dialect.quote(plan.columns[column].name);
+    const std::string type = compared_as(plan.columns[column]);
+    key_.push_back({column, name + (type.empty() ? " = " : " = CAST("), type.empty() ? "" : " AS " + type + ")"});
   }
 }
 
@@ -152,15 +153,14 @@ std::optional<Reject> InsertLoader::append_values(const Batch& batch, std::size_
 // Not a row constructor: MariaDB finds no index for those.
 std::optional<Reject> InsertLoader::append_condition(const Batch& batch, std::size_t row, std::string& statement) {
   const auto values = batch.row(row);
-  for (std::size_t i = 0; i < plan_.key.size(); ++i) {
-    const sql::Column& column = plan_.columns[plan_.key[i]];
-    const sql::CellText cell = sql::cell_text(values[plan_.key[i]], column, cell_, mysql_rules);
+  for (const KeyPart& part : key_) {
+    const sql::Column& column = plan_.columns[part.column];
+    const sql::CellText cell = sql::cell_text(values[part.column], column, cell_, mysql_rules);
     if (cell.form == sql::CellForm::refused) return Reject{batch.origin(row), column.name, cell.reason};
     if (cell.form == sql::CellForm::null) return Reject{batch.origin(row), column.name, sql::no_key_to_erase};
-    const bool cast = !key_types_[i].empty();
-    statement.append(i == 0 ? "(" : " AND ").append(key_names_[i]).append(cast ? " = CAST(" : " = ");
+    statement += part.before;
     append_literal(cell, column, statement);
-    if (cast) statement.append(" AS ").append(key_types_[i]).append(")");
+    statement += part.behind;
   }
   statement += ')';
   return std::nullopt;

@@ -60,6 +60,13 @@ class InsertLoader final : public sql::RowLoader {
     std::size_t rows_max = 0;
   };
 
+  // What stands around a key's cell in a condition.
+  struct KeyPart {
+    std::size_t column = 0;
+    std::string before;
+    std::string behind;
+  };
+
   void append_row(const Batch& batch, std::size_t row, std::vector<Reject>& rejects);
   // A reason why the row cannot be written, and the column.
   std::optional<Reject> append_values(const Batch& batch, std::size_t row, std::string& statement);
@@ -70,9 +77,8 @@ class InsertLoader final : public sql::RowLoader {
   const sql::LoadPlan& plan_;
   Frame insert_;
   Frame erase_;
-  const Frame* frame_ = &insert_;       // of the statement that is filled
-  std::vector<std::string> key_names_;  // quoted
-  std::vector<std::string> key_types_;  // that they are compared as; empty: their own
+  const Frame* frame_ = &insert_;  // of the statement that is filled
+  std::vector<KeyPart> key_;
   std::size_t bytes_per_statement_;
   std::array<std::string, 2> statements_;
   std::size_t filling_ = 0;

@@ -1,6 +1,5 @@
 #include "sources/kafka/group_members.h"
 
-#include <array>
 #include <string_view>
 
 #include "sources/kafka/handles.h"
@@ -10,9 +9,7 @@ namespace sluice::kafka {
 bool others_in_group(Client& client, const std::string& group, const std::string& prefix,
                      std::chrono::milliseconds wait_max) {
   const int wait_ms = static_cast<int>(wait_max.count());
-  const AdminOptionsHandle options{rd_kafka_AdminOptions_new(client.get(), RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS)};
-  std::array<char, 256> problem{};
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), wait_ms, problem.data(), problem.size());
+  const AdminOptionsHandle options = admin_options(client.get(), RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, wait_ms);
   const QueueHandle queue{rd_kafka_queue_new(client.get())};
   const char* name = group.c_str();
   rd_kafka_DescribeConsumerGroups(client.get(), &name, 1, options.get(), queue.get());

@@ -39,6 +39,13 @@ inline void add(const PartitionsHandle& list, const Split& split, std::int64_t o
   rd_kafka_topic_partition_list_add(list.get(), split.topic.c_str(), split.partition)->offset = offset;
 }
 
+inline AdminOptionsHandle admin_options(rd_kafka_t* client, rd_kafka_admin_op_t question, int answer_wait_ms) {
+  AdminOptionsHandle options{rd_kafka_AdminOptions_new(client, question)};
+  char problem[1];  // none that could be mended
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), answer_wait_ms, problem, sizeof problem);
+  return options;
+}
+
 inline std::vector<Split> to_splits(const rd_kafka_topic_partition_list_t* list) {
   std::vector<Split> splits;
   for (int i = 0; list != nullptr && i < list->cnt; ++i) {

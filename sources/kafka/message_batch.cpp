@@ -25,8 +25,9 @@ void MessageBatch::fetch(rd_kafka_queue_t* queue, std::size_t messages_max) {
 // A batch of librdkafka waits until it is full or the time is over. Waiting for one message instead hands the first one
 // on at once, and whatever came with it.
 void MessageBatch::wait(rd_kafka_queue_t* queue, std::size_t messages_max, std::chrono::milliseconds wait_max) {
+  if (wait_max.count() <= 0) return;
   if (messages_.empty()) messages_.resize(1);
-  take(queue, 1, static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(wait_max.count(), 0, 3'600'000)));
+  take(queue, 1, static_cast<int>(std::min<std::chrono::milliseconds::rep>(wait_max.count(), 3'600'000)));
   if (count_ > 0) fetch(queue, messages_max);
 }
 

@@ -3,7 +3,6 @@
 #include <regex.h>
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
 #include "core/model/error.h"
@@ -27,9 +26,7 @@ int milliseconds_until(Clock::time_point deadline) {
 EventHandle ask_offsets(Client& client, const std::vector<Split>& splits, std::int64_t spec, int timeout_ms) {
   const PartitionsHandle list = new_partitions();
   for (const Split& split : splits) add(list, split, spec);
-  const AdminOptionsHandle options{rd_kafka_AdminOptions_new(client.get(), RD_KAFKA_ADMIN_OP_LISTOFFSETS)};
-  std::array<char, 256> text{};
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), timeout_ms, text.data(), text.size());
+  const AdminOptionsHandle options = admin_options(client.get(), RD_KAFKA_ADMIN_OP_LISTOFFSETS, timeout_ms);
   const ErrorHandle refused{
       rd_kafka_AdminOptions_set_isolation_level(options.get(), RD_KAFKA_ISOLATION_LEVEL_READ_COMMITTED)};
   const QueueHandle queue{rd_kafka_queue_new(client.get())};

@@ -25,15 +25,18 @@ std::string text_of(const rd_kafka_Uuid_t* id) {
   return none ? "" : found;
 }
 
+void require_answer(rd_kafka_resp_err_t code) {
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  throw make_error(fault_of_query(code), "the ids of the job's topics cannot be read from Kafka", code);
+}
+
 // The broker that has just answered. Any of them knows the ids; by default librdkafka would wait for the controller,
 // which may be away, and which its mock cluster has not.
 std::int32_t a_broker(Client& client) {
   const rd_kafka_metadata_t* found = nullptr;
   const auto code = rd_kafka_metadata(client.get(), 0, nullptr, &found, answer_wait_ms);
   const MetadataHandle metadata{found};
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    throw make_error(fault_of_query(code), "the ids of the job's topics cannot be read from Kafka", code);
-  }
+  require_answer(code);
   return metadata->orig_broker_id;
 }
 
@@ -45,18 +48,15 @@ TopicIds topic_ids(Client& client, const std::vector<Split>& splits) {
   std::vector<const char*> names;
   for (const std::string& topic : topics) names.push_back(topic.c_str());
   const TopicsHandle wanted{rd_kafka_TopicCollection_of_topic_names(names.data(), names.size())};
-  const AdminOptionsHandle options{rd_kafka_AdminOptions_new(client.get(), RD_KAFKA_ADMIN_OP_DESCRIBETOPICS)};
+  const AdminOptionsHandle options = admin_options(client.get(), RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, answer_wait_ms);
   std::array<char, 256> problem{};
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), answer_wait_ms, problem.data(), problem.size());
   rd_kafka_AdminOptions_set_broker(options.get(), a_broker(client), problem.data(), problem.size());
   const QueueHandle queue{rd_kafka_queue_new(client.get())};
   rd_kafka_DescribeTopics(client.get(), wanted.get(), options.get(), queue.get());
   const EventHandle event{rd_kafka_queue_poll(queue.get(), answer_wait_ms + 1'000)};
   TopicIds found;
   const auto code = event ? rd_kafka_event_error(event.get()) : RD_KAFKA_RESP_ERR__TIMED_OUT;
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    throw make_error(fault_of_query(code), "the ids of the job's topics cannot be read from Kafka", code);
-  }
+  require_answer(code);
   std::size_t count = 0;
   const auto* const result = rd_kafka_event_DescribeTopics_result(event.get());
   const auto* const* const descriptions = rd_kafka_DescribeTopics_result_topics(result, &count);
