@@ -203,6 +203,32 @@ class OnBoth:
         self.assertIn("exactly-once", told)
         self.assertIn(self.product, told)
 
+    def test_check_of_missing_rights(self):
+        user = "clerk"
+        self.create_orders()
+        self.sql(f"drop user if exists {user}@'%'; create user {user}@'%'; grant select on orders to {user}@'%'")
+        self.addCleanup(self.sql, f"drop user {user}@'%'")
+        sink = {"connection.url": self.server.url(self.database, user=user)}
+        insert = self.write_job(self.sink(**sink))
+        self.finding("problem", "recovery tables", "GRANT CREATE", job_file=insert)
+        self.finding("problem", "may not INSERT", "GRANT", job_file=insert)
+        self.assertEqual(self.sql("show tables"), [("orders",)], "check changed the database")
+        # Rights that come by a role are rights.
+        self.sql(f"drop role if exists clerks; create role clerks; grant create on `{self.database}`.* to clerks")
+        self.sql(f"grant insert on orders to clerks; grant clerks to {user}@'%'")
+        self.addCleanup(self.sql, "drop role clerks")
+        self.sql(f"set default role clerks {self.to_a_user} {user}@'%'")
+        self.finding("problem", "sluice_ledger: UPDATE", "GRANT", job_file=insert)
+        for table in ("sluice_ledger", "sluice_dead_letters", "sluice_tables"):
+            self.sql(f"create table {table} (id int)")  # MySQL grants nothing on a table that is not there
+            self.sql(f"grant select, insert, update, delete on {table} to clerks; drop table {table}")
+        self.call("check", insert)
+        deleting = {**UPSERT, "pk.mode": "record_key", "delete.enabled": True}
+        # Another file in place of the first.
+        upsert = self.write_job(self.sink(**sink, **deleting), source={"key.format": "json"})
+        self.finding("problem", "may not UPDATE", job_file=upsert)
+        self.finding("problem", "may not DELETE", job_file=upsert)
+
     def server_positions_sum(self):
         try:
             return sum(self.positions().values())
@@ -212,11 +238,13 @@ class OnBoth:
 
 class Mysql(OnBoth, MysqlCase):
     product = "MySQL 9"
+    to_a_user = "to"
     find_server = staticmethod(lambda: servers.mysql)
 
 
 class Mariadb(OnBoth, MysqlCase):
     product = "MariaDB 10"
+    to_a_user = "for"
     find_server = staticmethod(lambda: servers.mariadb)
 
 

@@ -1,5 +1,6 @@
 """What the test files share: servers once a file, and a topic, a database and a folder for each test."""
 
+import json
 import os
 import random
 import re
@@ -13,7 +14,7 @@ from . import children, job, oracle, produce
 from .kafka import Kafka
 from .mysql import Mariadb, Mysql
 from .postgres import Postgres
-from .process import DONE, Run, call
+from .process import DONE, PROBLEM, Run, call
 from .wait import wait_until
 
 ORDERS = "id bigint{key}, customer int, amount numeric(12,2), status text, note text, ts bigint"
@@ -123,6 +124,19 @@ class Case(unittest.TestCase):
         ended, out, said = call(*arguments, cwd=self.folder)
         self.assertEqual(ended, code, f"exit code of sluice {' '.join(map(str, arguments))}; it said:\n{out}{said}")
         return out + said
+
+    def finding(self, severity, *parts, job_file=None, code=None):
+        """What `check` finds of this severity and in these words: exactly one thing."""
+        code = PROBLEM if code is None and severity == "problem" else code or 0
+        told = json.loads(self.call("check", job_file or self.write_job(self.sink()), "--json", code=code))
+        found = [
+            one
+            for one in told["findings"]
+            if one["severity"] == severity and all(part in one["text"] + one.get("next_step", "") for part in parts)
+        ]
+        self.assertEqual(len(found), 1, f"{severity} {parts} in {json.dumps(told, indent=1)}")
+        self.assertEqual(told["guarantee"], "no guarantee" if code == PROBLEM else "exactly-once")
+        return found[0]
 
     def wait_until(self, condition, what, seconds=60):
         return wait_until(condition, f"{what} ({self.seed}; log {self.log})", seconds)

@@ -1,8 +1,14 @@
 #include "sinks/mysql/inspect.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "core/model/error.h"
+#include "sinks/mysql/dialect.h"
+#include "sinks/mysql/literal.h"
 #include "sinks/sql/report.h"
 
 namespace sluice::mysql {
@@ -15,6 +21,70 @@ using sql::Report;
 std::string cell(sql::Session& session, const std::string& sql, std::span<const Value> arguments = {}) {
   const auto rows = session.query(sql, arguments);
   return rows.empty() ? "" : rows.front().front().value_or("");
+}
+
+// PREPARE asks for the rights of a statement, wherever they come from (roles too), and runs nothing. Seen on MySQL 9.7
+// and MariaDB 10.11; information_schema tells the rights of the user alone, and SHOW GRANTS not those of roles.
+bool may(MysqlSession& session, const std::string& statement) {
+  std::string sql = "PREPARE sluice_may FROM ";
+  append_literal(Text{statement}, sql);
+  try {
+    session.run(sql);
+  } catch (const Error& error) {
+    if (error.fault() == Fault::retryable) throw;
+    return !error.code().starts_with("1142 ");  // another complaint is not about rights on the table
+  }
+  session.run("DEALLOCATE PREPARE sluice_may");
+  return true;
+}
+
+constexpr const char* grant = "GRANT it to the job's user";
+
+void look_at_recovery_tables(MysqlSession& session, Report& report) {
+  const auto known = session.query(
+      "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = database() AND TABLE_NAME = 'sluice_ledger'");
+  if (known.empty() && !may(session, "CREATE TABLE sluice_ledger (job INT)")) {
+    return report.add(Severity::problem,
+                      "the recovery tables are missing, and this user may create no table in its database",
+                      "GRANT CREATE to the user for the first start, or let an administrator run the statements of "
+                      "`sluice migrate --print`");
+  }
+  // Also where they are not there yet: to have created a table gives no rights on it here.
+  for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables"}) {
+    const std::array<std::pair<std::string, std::string>, 4> statements{{
+        {"SELECT", "SELECT 1 FROM " + table},
+        {"INSERT", "INSERT INTO " + table + " () VALUES ()"},
+        {"UPDATE", "UPDATE " + table + " SET job = job"},
+        {"DELETE", "DELETE FROM " + table},
+    }};
+    for (const auto& [right, statement] : statements) {
+      if ((table == "sluice_ledger" && right == "DELETE") || may(session, statement)) continue;
+      report.add(Severity::problem, "this user lacks a right on " + table + ": " + right,
+                 "GRANT it to the job's user, on the whole database where the table is not there yet");
+    }
+  }
+}
+
+void look_at_rights(MysqlSession& session, const InspectionSubject& subject, Report& report) {
+  const sql::Table& table = *subject.table;
+  const MysqlDialect dialect;
+  const std::string name = dialect.quote(table.schema) + "." + dialect.quote(table.name);
+  const auto written =
+      std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return !c.generated; });
+  const bool upserts = subject.mode == sql::InsertMode::upsert;
+  if (!may(session, "INSERT INTO " + name + " () VALUES ()")) {
+    report.add(Severity::problem, "this user may not INSERT", grant);
+  }
+  if (upserts && written != table.columns.end() &&
+      !may(session, "UPDATE " + name + " SET " + dialect.quote(written->name) + " = NULL")) {
+    report.add(Severity::problem, "this user may not UPDATE, which an upsert needs", grant);
+  }
+  if (upserts && !may(session, "SELECT 1 FROM " + name)) {
+    report.add(Severity::problem, "this user may not SELECT, which an upsert needs", grant);
+  }
+  if (subject.erases && !may(session, "DELETE FROM " + name)) {
+    report.add(Severity::problem, "this user may not DELETE, which delete.enabled needs", grant);
+  }
 }
 
 void look_at_durability(MysqlSession& session, Report& report) {
@@ -63,6 +133,7 @@ Findings inspect_server(MysqlSession& session, const InspectionSubject& subject)
                "local_infile is off: rows go in by INSERT, which is slower than LOAD DATA by a third or more",
                "SET GLOBAL local_infile = 1, where only clients that you trust connect");
   }
+  if (subject.recovery_tables) look_at_recovery_tables(session, report);
   look_at_connections(session, subject, report);
   return report.take();
 }
@@ -71,6 +142,7 @@ Findings inspect_table(MysqlSession& session, const InspectionSubject& subject) 
   Report report;
   const std::array<Value, 2> name{Text{subject.table->schema}, Text{subject.table->name}};
   if (!subject.table->obstacle.empty()) report.add(Severity::problem, subject.table->obstacle);
+  look_at_rights(session, subject, report);
   report.add_each(session.query("SELECT CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
                                 "CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?",
                                 name),

@@ -64,7 +64,7 @@ Findings inspect_server(Session& session, const InspectionSubject& subject) {
                "connect to the primary (target_session_attrs=read-write with several hosts)");
   }
   look_at_durability(session, report);
-  look_at_rights(session, report);
+  if (subject.recovery_tables) look_at_rights(session, report);
   const auto ports = session.query("SELECT inet_server_port()");
   const std::string server = ports.empty() ? "" : ports.front().front().value_or("");
   if (!server.empty() && subject.port != 0 && server != std::to_string(subject.port)) {

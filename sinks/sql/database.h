@@ -74,6 +74,7 @@ class Dialect {
 struct InspectionSubject {
   InsertMode mode = InsertMode::insert;
   bool erases = false;
+  bool recovery_tables = true;  // the job keeps its own there
   std::size_t tasks = 1;
   int port = 0;                  // that the job connects to; 0: the default, or none
   const Table* table = nullptr;  // borrowed

@@ -265,6 +265,7 @@ Findings SqlSink::inspect(const std::string* topic) {
     InspectionSubject subject;
     subject.mode = settings_.mapping.insert_mode;
     subject.erases = settings_.mapping.erases;
+    subject.recovery_tables = has_recovery_tables();
     subject.tasks = settings_.tasks;
     if (topic == nullptr) return database_->inspect(session, subject);
     const auto table = database_->describe(session, table_for(*topic));
