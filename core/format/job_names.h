@@ -13,6 +13,8 @@ struct Name {
   Enum value;
   std::string_view text;
 };
+template <typename Enum>
+Name(Enum, std::string_view) -> Name<Enum>;
 
 inline constexpr std::array guarantee_names{Name{Guarantee::exactly_once, "exactly-once"},
                                             Name{Guarantee::at_least_once, "at-least-once"},
