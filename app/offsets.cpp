@@ -6,6 +6,7 @@
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/wiring.h"
+#include "core/format/job_overrides.h"
 #include "core/format/job_reader.h"
 #include "core/model/error.h"
 
@@ -29,7 +30,8 @@ std::pair<Split, std::int64_t> parse_move(const std::string& text) {
   };
   const bool fits = colon != std::string::npos && colon > 0 && whole(colon + 1, equals, split.partition) &&
                     whole(equals + 1, text.size(), offset) && split.partition >= 0 && offset >= 0;
-  if (!fits) refuse("--set " + text + " is not TOPIC:PARTITION=OFFSET, as in orders:3=4711");
+  if (!fits)
+    refuse("--set " + text + " is neither TOPIC:PARTITION=OFFSET, as in orders:3=4711, nor a key of the job file");
   split.topic = text.substr(0, colon);
   return {split, offset};
 }
@@ -75,7 +77,11 @@ void print(const std::map<Split, sql::LedgerEntry>& ledger, const Positions& beg
   }
 }
 
-void move(const WiredSink& wired, const Positions& all) {
+std::string range(std::int64_t from, std::int64_t to) {
+  return std::to_string(from) + " to " + std::to_string(to - 1);
+}
+
+void move(const WiredSink& wired, const Positions& all, const Positions& begins) {
   Positions to;
   for (const auto& [split, position] : all) {
     if (wired.takes(split.topic)) to.emplace(split, position);
@@ -85,9 +91,14 @@ void move(const WiredSink& wired, const Positions& all) {
   wired.sink->set_positions(to);
   for (const auto& [split, position] : to) {
     const auto old = before.find(split);
-    std::printf("%s: %s -> %lld\n", to_string(split).c_str(),
-                old == before.end() ? "not started" : std::to_string(old->second.claim.position).c_str(),
-                static_cast<long long>(position));
+    const bool known = old != before.end();
+    const auto begin = begins.find(split);
+    const std::int64_t from = known ? old->second.claim.position : begin == begins.end() ? position : begin->second;
+    std::string effect;
+    if (position > from) effect = "  records " + range(from, position) + " will never be written";
+    if (position < from && known) effect = "  records " + range(position, from) + " will be written again";
+    std::printf("%s: %s -> %lld%s\n", to_string(split).c_str(), known ? std::to_string(from).c_str() : "not started",
+                static_cast<long long>(position), effect.c_str());
   }
 }
 
@@ -97,7 +108,9 @@ int offsets_command(const JobArguments& arguments, OffsetsArguments what, const 
   // --set overrides keys of the job file everywhere; no path of a key has a colon.
   std::vector<std::string> overrides;
   for (const std::string& text : arguments.overrides) {
-    (text.substr(0, text.find('=')).find(':') == std::string::npos ? overrides : what.set).push_back(text);
+    const std::string name = text.substr(0, text.find('='));
+    const bool key = name != text && name.find(':') == std::string::npos && format::is_path(name);
+    (key ? overrides : what.set).push_back(text);
   }
   const format::Job job = format::read_job(arguments.file, overrides);
   const Wiring wiring = wire(job, nullptr, log);
@@ -127,12 +140,12 @@ int offsets_command(const JobArguments& arguments, OffsetsArguments what, const 
   for (const auto& wired : wiring.sinks) {
     if (!is_meant(wired)) continue;
     if (wiring.sinks.size() > 1) std::printf("sink %s\n", wired.name.c_str());
-    to.empty() ? print(wired.sink->ledger(), begins, ends) : move(wired, to);
+    to.empty() ? print(wired.sink->ledger(), begins, ends) : move(wired, to, begins);
   }
   if (!to.empty()) {
     std::puts(
-        "Rows stay as they are: records behind a position that moved back will be written again, records before "
-        "one that moved forward never will. A process that runs this job is fenced and ends with code 3.");
+        "Rows stay as they are. If that is not what you meant, move the position back now. A process that runs this "
+        "job is fenced: it ends with code 3 at its next commit.");
   }
   return done;
 }

@@ -83,7 +83,7 @@ int run_command(const JobArguments& arguments, const RunArguments& how, const Lo
     const StopSignals signals(job, log);
     StatusLine status(job, config.name, log);
     failure = job.run();
-    status.finish();
+    status.finish(failure.has_value());
   }
   if (!failure) return done;
   log(LogLevel::error, failure->what(),

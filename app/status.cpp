@@ -91,17 +91,17 @@ void print_table(const format::Job& job, const SinkStatus& sink) {
     std::printf("in doubt: %s %s\n", one.transaction.name.c_str(),
                 one.transaction.prepared_at.empty() ? "" : ("since " + one.transaction.prepared_at).c_str());
   }
-  std::printf("%-32s %14s %14s %12s %8s %10s  %-26s %s\n", "split", "next offset", "end", "lag", "epoch", "generation",
+  std::printf("%-32s %14s %14s %12s %8s %10s  %-19s %s\n", "split", "next offset", "end", "lag", "epoch", "generation",
               "moved at", "owner");
   for (const auto& row : sink.splits) {
     const auto text = [](const auto& value) { return value ? with_commas(static_cast<std::uint64_t>(*value)) : "-"; };
     const auto& entry = row.entry;
-    std::printf("%-32s %14s %14s %12s %8s %10s  %-26s %s\n", to_string(row.split).c_str(),
+    std::printf("%-32s %14s %14s %12s %8s %10s  %-19s %s\n", to_string(row.split).c_str(),
                 entry ? with_commas(static_cast<std::uint64_t>(entry->claim.position)).c_str() : "not started",
                 text(row.end).c_str(), text(row.lag()).c_str(),
                 entry ? std::to_string(number(entry->claim.epoch)).c_str() : "-",
                 entry ? std::to_string(number(entry->claim.generation)).c_str() : "-",
-                entry ? entry->updated_at.substr(0, 26).c_str() : "-",
+                entry ? entry->updated_at.substr(0, 19).c_str() : "-",
                 entry ? entry->owner.value_or("released").c_str() : "-");
   }
 }

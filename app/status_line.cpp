@@ -31,6 +31,10 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
+std::string lag_text(const Progress& now) {
+  return now.lag ? with_commas(static_cast<std::uint64_t>(*now.lag)) : "unknown";
+}
+
 }  // namespace
 
 std::string with_commas(std::uint64_t number) {
@@ -77,7 +81,7 @@ void StatusLine::show(const Progress& now, double rows_per_second) {
     log_(LogLevel::info, "progress",
          {{"rows", std::to_string(now.rows)},
           {"rows_per_second", std::to_string(rate)},
-          {"lag", std::to_string(now.lag)},
+          {"lag", now.lag ? std::to_string(*now.lag) : "unknown"},
           {"epoch", std::to_string(now.last_epoch)},
           {"bytes", std::to_string(now.bytes)},
           {"splits", std::to_string(now.splits)},
@@ -85,9 +89,8 @@ void StatusLine::show(const Progress& now, double rows_per_second) {
           {"restarts", std::to_string(now.restarts)}});
     return;
   }
-  std::string line = name_ + "  " + with_commas(now.rows) + " rows  " + with_commas(rate) + "/s  lag " +
-                     with_commas(static_cast<std::uint64_t>(now.lag)) + "  epoch " + std::to_string(now.last_epoch) +
-                     "  " + bytes_text(now.bytes);
+  std::string line = name_ + "  " + with_commas(now.rows) + " rows  " + with_commas(rate) + "/s  lag " + lag_text(now) +
+                     "  epoch " + std::to_string(now.last_epoch) + "  " + bytes_text(now.bytes);
   if (now.letters > 0) line += "  " + with_commas(now.letters) + " bad";
   if (now.backing_off > 0) line += "  waiting to restart";
   if (now.splits == 0 && now.backing_off == 0) line += "  no partitions yet";
@@ -95,7 +98,7 @@ void StatusLine::show(const Progress& now, double rows_per_second) {
   std::fflush(stderr);
 }
 
-void StatusLine::finish() {
+void StatusLine::finish(bool failed) {
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
@@ -107,10 +110,10 @@ void StatusLine::finish() {
   const double seconds = duration<double>(steady_clock::now() - started_).count();
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(sum.rows) / seconds);
   const std::string letters = sum.letters == 0 ? "" : ", " + with_commas(sum.letters) + " bad records put aside";
-  std::printf("%s: %s rows (%s) in %s s, %s rows/s, %s epochs, %s restarts, lag %s%s\n", name_.c_str(),
+  std::printf("%s: %s rows (%s) in %s s, %s rows/s, %s epochs, %s restarts, %s%s\n", name_.c_str(),
               with_commas(sum.rows).c_str(), bytes_text(sum.bytes).c_str(), seconds_text(seconds).c_str(),
               with_commas(rate).c_str(), with_commas(sum.epochs).c_str(), with_commas(sum.restarts).c_str(),
-              with_commas(static_cast<std::uint64_t>(sum.lag)).c_str(), letters.c_str());
+              (failed ? "ended by an error" : "lag " + lag_text(sum)).c_str(), letters.c_str());
 }
 
 }  // namespace sluice::app

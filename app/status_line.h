@@ -22,7 +22,7 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   // Ends the line and prints the summary to standard output.
-  void finish();
+  void finish(bool failed);
 
  private:
   void loop();

@@ -7,6 +7,7 @@ find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(SQLite3 REQUIRED)
 pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
+pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
 
 # Debian's package of Connector/C++ brings no .pc file.
 find_library(MYSQLCPPCONN_LIBRARY mysqlcppconn REQUIRED)

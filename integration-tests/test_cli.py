@@ -6,7 +6,7 @@ import unittest
 
 from sluice_it import process
 from sluice_it.case import PostgresCase, orders_table
-from sluice_it.process import DONE, FAILED, USAGE
+from sluice_it.process import DONE, FAILED, PROBLEM, USAGE, call
 
 
 class Usage(PostgresCase):
@@ -87,6 +87,21 @@ class Migrate(PostgresCase):
         self.assertEqual(self.sql("select version, name from sluice_migrations order by version"), applied)
 
 
+    def test_somebody_else_may_run_what_it_prints(self):
+        self.create_topic()
+        self.sql(orders_table())
+        self.sql("create role writer login")
+        self.addCleanup(self.sql, "drop owned by writer; drop role writer")
+        job_file = self.write_job(self.sink(**{"connection.url": self.server.url(self.database, user="writer")}))
+        self.assertIn("sluice migrate", self.run_bounded(job_file, code=FAILED).output())
+        self.sql(self.call("migrate", job_file, "--print"))
+        self.sql("grant select, insert, update, delete on all tables in schema public to writer")
+        self.produce(40)
+        self.run_bounded(job_file)
+        self.assertEqual(self.audit_orders(), 40)
+        self.assertIn("nothing to do", self.call("migrate", job_file, "--print"))
+
+
 class Status(PostgresCase):
     def setUp(self):
         super().setUp()
@@ -158,6 +173,23 @@ class Failure(PostgresCase):
             said = self.run_bounded(self.write_job(sink), code=FAILED).output()
             self.assertIn("PGPASSWORD", said)
             self.assertNotIn("SECRET", said)
+
+    def test_url_that_cannot_be_read_stops_at_once_and_shows_no_password(self):
+        self.create_topic()
+        for rest in (
+            "SECRET@[::1/shop",
+            "SECRET@[::1]x/shop",
+            "SECRET%00@127.0.0.1:9/shop",
+            "SECRET@127.0.0.1:9/shop?sslmode=bogus",
+            "SECRET@127.0.0.1:none/shop",
+            "SECRET@127.0.0.1:9/shop?nonsense=1",
+        ):
+            sink = {**self.sink(), "connection.url": f"postgresql://app:{rest}"}
+            for command in ("run", "check", "status"):
+                ended, out, said = call(command, self.write_job(sink), cwd=self.folder)
+                self.assertIn(ended, (FAILED, PROBLEM), rest)
+                self.assertIn("connection.url", out + said)
+                self.assertNotIn("SECRET", out + said)
 
     def test_of_a_database_that_is_not_there(self):
         self.create_topic()

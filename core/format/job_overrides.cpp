@@ -76,6 +76,10 @@ void set(Node& job, const std::vector<std::string>& steps, Node value, const Pla
 
 }  // namespace
 
+bool is_path(std::string_view path) {
+  return !steps_of(path).empty();
+}
+
 void apply_overrides(Node& job, const std::vector<std::string>& overrides, std::vector<Problem>& problems) {
   for (const auto& text : overrides) {
     const auto equals = text.find('=');

@@ -5,16 +5,18 @@
 namespace sluice {
 
 void TaskProgress::set_positions(const Positions& ledger, const Positions& ends) {
-  std::int64_t lag = 0;
+  std::optional<std::int64_t> lag = 0;
   for (const auto& [split, position] : ledger) {
-    if (const auto end = ends.find(split); end != ends.end()) lag += std::max<std::int64_t>(0, end->second - position);
+    const auto end = ends.find(split);
+    lag = lag && end != ends.end() ? std::optional(*lag + std::max<std::int64_t>(0, end->second - position))
+                                   : std::nullopt;
   }
   const std::scoped_lock lock(mutex_);
   lag_ = lag;
   splits_ = ledger.size();
 }
 
-std::int64_t TaskProgress::lag() const {
+std::optional<std::int64_t> TaskProgress::lag() const {
   const std::scoped_lock lock(mutex_);
   return lag_;
 }
@@ -31,7 +33,8 @@ void Progress::add(const TaskProgress& task) {
   epochs += task.epochs;
   restarts += task.restarts;
   last_epoch = std::max<std::uint64_t>(last_epoch, task.last_epoch);
-  lag += task.lag();
+  const auto of_task = task.lag();
+  lag = lag && of_task ? std::optional(*lag + *of_task) : std::nullopt;
   splits += task.splits();
   ++tasks;
   if (task.backing_off) ++backing_off;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "core/model/ids.h"
 
@@ -21,13 +22,13 @@ class TaskProgress {
   std::atomic<bool> backing_off{false};
 
   void set_positions(const Positions& ledger, const Positions& ends);
-  // Records between the ledger and the known ends of the task's splits.
-  std::int64_t lag() const;
+  // Records between the ledger and the known ends of the task's splits; nothing while an end is not known.
+  std::optional<std::int64_t> lag() const;
   std::size_t splits() const;
 
  private:
   mutable std::mutex mutex_;
-  std::int64_t lag_ = 0;
+  std::optional<std::int64_t> lag_;
   std::size_t splits_ = 0;
 };
 
@@ -38,7 +39,7 @@ struct Progress {
   std::uint64_t epochs = 0;
   std::uint64_t restarts = 0;
   std::uint64_t last_epoch = 0;
-  std::int64_t lag = 0;
+  std::optional<std::int64_t> lag = 0;  // nothing: a task does not know its own
   std::size_t splits = 0;
   std::size_t tasks = 0;
   std::size_t backing_off = 0;

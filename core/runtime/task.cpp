@@ -40,7 +40,11 @@ std::uint64_t value_bytes(std::span<const Record> records) {
 class BadRecord final : public Error {
  public:
   BadRecord(const std::string& place, const Reject& reject)
-      : Error(Fault::bad_record, place + ": " + reject.text(), reject.code) {}
+      : Error(Fault::bad_record,
+              place + ": " + reject.text() +
+                  "; nothing of its epoch was written. Mend the column or the producer, or put such records aside with "
+                  "\"errors\": {\"tolerance\": \"all\"}",
+              reject.code) {}
 };
 
 const Record& record_of(const Reject& reject, std::span<const Record> records) {
@@ -374,7 +378,9 @@ void Task::start_isolating(const Error& error) {
 }
 
 void Task::report() {
-  parts_.progress.set_positions(machine_.ledger_positions(), reader_->known_ends());
+  Positions ends = reader_->known_ends();
+  if (settings_.ends) ends.insert(settings_.ends->begin(), settings_.ends->end());  // of splits that were not read yet
+  parts_.progress.set_positions(machine_.ledger_positions(), ends);
 }
 
 LogFields Task::fields() const {

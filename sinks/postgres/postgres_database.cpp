@@ -1,6 +1,9 @@
 #include "sinks/postgres/postgres_database.h"
 
+#include <libpq-fe.h>
+
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "core/model/error.h"
@@ -59,6 +62,32 @@ std::string with_defaults(const std::string& url, const std::string& application
   return text;
 }
 
+// libpq quotes what it cannot read, passwords included: its complaint is shown without that, but for names of options.
+std::string without_values(std::string_view complaint) {
+  const bool names =
+      complaint.starts_with("invalid URI query parameter") || complaint.starts_with("invalid connection option");
+  std::string text;
+  for (auto open = complaint.find('"'); !names && open != std::string_view::npos; open = complaint.find('"')) {
+    text += std::string(complaint.substr(0, open)) + "...";
+    const auto close = complaint.find('"', open + 1);
+    complaint.remove_prefix(close == std::string_view::npos ? complaint.size() : close + 1);
+  }
+  text += complaint;
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void require_readable(const std::string& conninfo) {
+  char* complaint = nullptr;
+  PQconninfoOption* const options = PQconninfoParse(conninfo.c_str(), &complaint);
+  PQconninfoFree(options);
+  if (options != nullptr) return;
+  const std::string text = complaint == nullptr ? "out of memory" : without_values(complaint);
+  PQfreemem(complaint);
+  throw Error(Fault::fatal, "connection.url cannot be read: " + text +
+                                "; write postgresql://user:password@host:port/database?option=value");
+}
+
 }  // namespace
 
 PostgresDatabase::PostgresDatabase(PostgresConfig config) : config_(std::move(config)) {
@@ -67,6 +96,7 @@ PostgresDatabase::PostgresDatabase(PostgresConfig config) : config_(std::move(co
                 "user or password in connection.url hold a character that must be escaped there: write @ as %40, / as "
                 "%2F, ? as %3F, # as %23 and % as %25, or leave the password out and set PGPASSWORD");
   }
+  require_readable(with_defaults(config_.connection_url, config_.application_name));
 }
 
 std::string PostgresDatabase::name() const {

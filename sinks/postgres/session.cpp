@@ -47,14 +47,17 @@ std::string first_line(const char* text) {
 // A refused password or database name arrives as a broken connection without a SQLSTATE: only the text tells.
 Error connect_failure(const pqxx::failure& error) {
   const std::string text = error.what();
-  const bool hopeless =
-      text.find("authentication failed") != std::string::npos ||
-      (text.find("FATAL:  database \"") != std::string::npos && text.find("does not exist") != std::string::npos) ||
-      text.find("FATAL:  role \"") != std::string::npos || text.find("no pg_hba.conf entry") != std::string::npos ||
-      text.find("invalid URI") != std::string::npos || text.find("invalid connection option") != std::string::npos;
+  const auto says = [&](const char* words) { return text.find(words) != std::string::npos; };
+  std::string step;
+  if (text.starts_with("invalid ")) step = "correct that option of connection.url";
+  if (says("FATAL:  database \"") && says("does not exist")) step = "create the database, or correct connection.url";
+  if (says("authentication failed") || says("FATAL:  role \"") || says("no pg_hba.conf entry")) {
+    step = "mend connection.url or the server's users";
+  }
+  const bool hopeless = !step.empty();
+  if (!hopeless) step = "trying again; does the server run, and are host and port of connection.url right?";
   return Error(hopeless ? Fault::fatal : Fault::retryable,
-               "cannot connect to PostgreSQL: " + first_line(error.what()) +
-                   (hopeless ? "; mend connection.url or the server's users" : ""));
+               "cannot connect to PostgreSQL: " + first_line(error.what()) + "; " + step);
 }
 
 }  // namespace
