@@ -1,7 +1,9 @@
 // `sluice check`: connects to everything, changes nothing, says which guarantee the job gets and what stands in its
 // way.
 #include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "app/check_report.h"
 #include "app/commands.h"
@@ -10,6 +12,7 @@
 #include "app/wiring.h"
 #include "core/format/job_reader.h"
 #include "core/model/error.h"
+#include "core/protocol/surprise.h"
 #include "stores/directory/inspect.h"
 
 namespace sluice::app {
@@ -21,7 +24,9 @@ std::string source_name(const format::Job& job) {
   return "source: Kafka at " + job.source.kafka.bootstrap_servers + ", group " + job.source.kafka.group_id;
 }
 
-void check_source(const format::Job& job, const Wiring& wiring, CheckReport& report) {
+// False: it must be mended before positions can be looked at.
+bool check_source(const format::Job& job, const Wiring& wiring, CheckReport& report) {
+  const std::size_t before = report.count(Severity::problem);
   report.part(source_name(job));
   report.look([&] {
     report.add(wiring.source->inspect());
@@ -33,6 +38,7 @@ void check_source(const format::Job& job, const Wiring& wiring, CheckReport& rep
                  "set \"parallelism\" to " + std::to_string(std::max<std::size_t>(splits, 1)));
     }
   });
+  return report.count(Severity::problem) == before;
 }
 
 // Where the ledger stands in the log. Without one, the job begins as its start mode says.
@@ -53,9 +59,33 @@ void check_position(const Split& split, std::int64_t position, std::int64_t begi
   }
 }
 
+// What `run` would stop at.
+void check_for_surprises(const format::Job& job, const Wiring& wiring, const WiredSink& to, const Positions& group,
+                         const std::map<Split, sql::LedgerEntry>& ledger, CheckReport& report) {
+  TakeOverFacts facts;
+  facts.group = group;
+  facts.topics = wiring.source->topic_ids();
+  for (const auto& [split, entry] : ledger) facts.ledger.emplace(split, sql::known_from(entry));
+  const auto mode = job.source.kafka.start_mode;
+  if (mode == format::StartMode::earliest_offset) facts.starts = wiring.source->begin_positions();
+  if (mode == format::StartMode::latest_offset) facts.starts = wiring.source->end_positions();
+  std::vector<Split> splits;
+  for (const auto& [split, end] : wiring.source->end_positions()) {
+    if (to.takes(split.topic)) splits.push_back(split);
+  }
+  const bool skips = job.source.kafka.on_lost_records == format::OnLostRecords::skip;
+  const auto found = surprises(splits, facts);
+  for (const Surprise& one : found) {
+    report.add(skips ? Severity::warning : Severity::problem, one.text, next_step(found));
+  }
+}
+
 void check_positions(const format::Job& job, const Wiring& wiring, const WiredSink& to, CheckReport& report) {
   const bool by_sink = job.guarantee == format::Guarantee::exactly_once;
-  const Positions positions = by_sink ? to.sink->positions() : wiring.source->committed_positions();
+  // In this order: while the job runs, the group follows the ledger.
+  const Positions group = wiring.source->committed_positions();
+  if (by_sink) check_for_surprises(job, wiring, to, group, to.sink->ledger(), report);
+  const Positions positions = by_sink ? to.sink->positions() : group;
   const std::string moves = std::string("decide with ") +
                             (by_sink ? "`sluice offsets`" : "Kafka's own kafka-consumer-groups.sh") +
                             ", or \"on.lost.records\": \"skip\" in the source";
@@ -88,15 +118,26 @@ void check_two_phase(sql::SqlSink& sink, CheckReport& report) {
   }
 }
 
-// False: the database cannot be looked at.
-bool check_sink(const format::Job& job, const Wiring& wiring, const WiredSink& to, CheckReport& report) {
-  bool reached = false;
+enum class Reached { nothing, database, ledger };
+
+Reached check_sink(const format::Job& job, const Wiring& wiring, const WiredSink& to, bool source_answers,
+                   CheckReport& report) {
+  Reached reached = Reached::nothing;
   report.part("sink: " + to.sink->database().name());
   report.look([&] {
     report.add(to.sink->inspect());
-    reached = true;
+    reached = Reached::database;
     if (wiring.store) check_two_phase(*to.sink, report);
-    if (to.sink->migrate(false).empty()) return check_positions(job, wiring, to, report);
+    const auto missing = to.sink->missing_migrations();
+    if (missing.empty()) {
+      reached = Reached::ledger;
+      if (source_answers) check_positions(job, wiring, to, report);
+      return;
+    }
+    const bool no_ledger = missing.size() == to.sink->database().migrations().size();
+    if (source_answers && no_ledger && job.guarantee == format::Guarantee::exactly_once) {
+      check_for_surprises(job, wiring, to, wiring.source->committed_positions(), {}, report);
+    }
     report.add(Severity::note,
                "the recovery tables are missing or not up to date; `sluice run` or `sluice migrate` makes them");
   });
@@ -112,19 +153,20 @@ void check_directory(const format::Job& job, const Wiring& wiring, CheckReport& 
   report.part(table ? "checkpoints: " + wiring.store->name() : "checkpoint directory");
   report.look([&] {
     if (!table) report.add(inspect_directory(job.checkpoint.directory, wiring.store != nullptr));
-    if (table && !wiring.sinks.front().sink->migrate(false).empty()) return;  // which the sink's part says
+    if (table && !wiring.sinks.front().sink->missing_migrations().empty()) return;  // which the sink's part says
     // Throws where what is there was not written by this program.
     const std::size_t tasks = wiring.store ? wiring.store->newest().size() : 0;
     if (table) report.add(Severity::ok, "checkpoints of " + std::to_string(tasks) + " tasks");
   });
 }
 
-void check_table(const WiredSink& to, const std::string& topic, CheckReport& report) {
+void check_table(const WiredSink& to, const std::string& topic, Reached reached, CheckReport& report) {
   const std::string table = to.sink->table_for(topic);
   report.part("table: " + table);
   report.look([&] {
+    if (reached == Reached::ledger) report.add(to.sink->inspect_memory(topic));
+    report.add(to.sink->inspect_table(topic));
     if (const auto binding = to.sink->existing_binding(topic)) {
-      report.add(to.sink->inspect(&topic));
       report.add(CheckedTable{topic, table, *binding});
     } else if (to.auto_create) {
       report.add(Severity::note, "does not exist yet and will be created (auto.create)");
@@ -211,13 +253,14 @@ int check_command(const JobArguments& arguments, bool json, const Log& log) {
   report.part("job file");
   report.look([&] {
     const Wiring wiring = wire(job, nullptr, log);
-    check_source(job, wiring, report);
+    const bool source_answers = check_source(job, wiring, report);
     check_directory(job, wiring, report);
     const auto& topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
     for (const auto& to : wiring.sinks) {
-      if (!check_sink(job, wiring, to, report)) continue;
+      const Reached reached = check_sink(job, wiring, to, source_answers, report);
+      if (reached == Reached::nothing) continue;
       for (const auto& topic : topics) {
-        if (to.takes(topic)) check_table(to, topic, report);
+        if (to.takes(topic)) check_table(to, topic, reached, report);
       }
     }
   });

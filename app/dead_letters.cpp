@@ -77,6 +77,9 @@ int dead_letters_command(const JobArguments& arguments, const DeadLettersArgumen
   const format::Job job = format::read_job(arguments.file, arguments.overrides);
   const Wiring wiring = wire(job, nullptr, log);
   require_recovery_tables(wiring);
+  if (!what.json && job.errors.deadletter.to == format::DeadLetterConfig::To::topic) {
+    std::printf("new dead letters go to topic %s; these are in the table:\n", job.errors.deadletter.topic.c_str());
+  }
   int worst = done;
   for (const auto& wired : wiring.sinks) {
     if (wiring.sinks.size() > 1 && !what.json) std::printf("sink %s\n", wired.name.c_str());

@@ -5,28 +5,21 @@
 #include "app/exit_code.h"
 #include "app/wiring.h"
 #include "core/format/job_reader.h"
-#include "sinks/sql/migrator.h"
 
 namespace sluice::app {
 
 namespace {
 
 void migrate(sql::SqlSink& sink, bool print) {
-  const auto names = sink.migrate(!print);
-  sql::Database& database = sink.database();
-  if (names.empty()) {
-    std::cout << (print ? "-- " : "") << "nothing to do: the recovery tables in " << database.name()
-              << " are up to date\n";
+  const std::string nothing = "nothing to do: the recovery tables in " + sink.database().name() + " are up to date\n";
+  if (print) {
+    const std::string script = sink.migration_script();
+    std::cout << (script.empty() ? "-- " + nothing : script);
+    return;
   }
-  for (const auto& name : names) {
-    if (!print) {
-      std::cout << "applied " << name << " to " << database.name() << '\n';
-      continue;
-    }
-    for (const auto& migration : database.migrations()) {
-      if (sql::file_name(migration) == name) std::cout << "-- " << name << '\n' << migration.sql << '\n';
-    }
-  }
+  const auto names = sink.migrate();
+  if (names.empty()) std::cout << nothing;
+  for (const auto& name : names) std::cout << "applied " << name << " to " << sink.database().name() << '\n';
 }
 
 }  // namespace

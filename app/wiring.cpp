@@ -253,7 +253,7 @@ Wiring wire(const format::Job& job, const Slot* slot, const Log& log) {
 
 void require_recovery_tables(const Wiring& wiring) {
   for (const auto& wired : wiring.sinks) {
-    if (wired.sink->migrate(false).empty()) continue;
+    if (wired.sink->missing_migrations().empty()) continue;
     throw Error(Fault::fatal,
                 "the recovery tables in " + wired.sink->database().name() +
                     " are missing or older than this program: `sluice migrate` or `sluice run` makes them");

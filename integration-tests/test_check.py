@@ -85,6 +85,10 @@ class Check(PostgresCase):
         self.finding("problem", "recovery tables", job_file=job_file)
         self.sql("grant create on schema public to clerk")
         self.call("check", job_file)
+        self.call("migrate", self.write_job(self.sink()))
+        self.sql("grant select on sluice_ledger to clerk")
+        job_file = self.write_job(self.sink(**{"connection.url": url}))
+        self.finding("problem", "GRANT INSERT, UPDATE ON sluice_ledger TO clerk", job_file=job_file)
         upsert = self.write_job(self.sink(**{"connection.url": url, **UPSERT}))
         self.finding("problem", "may not UPDATE", job_file=upsert)
 
@@ -167,6 +171,13 @@ class CheckOfSqlite(SqliteCase):
         page = self.call("check", self.write_job(self.sink()))
         self.assertIn("exactly-once", page)
         self.assertIn("note", page)
+
+    def test_a_file_that_is_not_there_yet_is_not_made(self):
+        self.create_topic()
+        job_file = self.write_job(self.sink())
+        self.assertIn("will be created", self.call("check", job_file))
+        self.assertIn("sluice_ledger", self.call("migrate", job_file, "--print"))
+        self.assertFalse(self.database.exists())
 
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ class OnBoth:
         self.sql(f"grant insert on orders to clerks; grant clerks to {user}@'%'")
         self.addCleanup(self.sql, "drop role clerks")
         self.sql(f"set default role clerks {self.to_a_user} {user}@'%'")
-        self.finding("problem", "sluice_ledger: UPDATE", "GRANT", job_file=insert)
+        self.finding("problem", "lacks SELECT, INSERT, UPDATE on sluice_ledger", "GRANT", job_file=insert)
         for table in ("sluice_ledger", "sluice_dead_letters", "sluice_tables"):
             self.sql(f"create table {table} (id int)")  # MySQL grants nothing on a table that is not there
             self.sql(f"grant select, insert, update, delete on {table} to clerks; drop table {table}")

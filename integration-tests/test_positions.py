@@ -5,7 +5,7 @@ import unittest
 
 from sluice_it import produce
 from sluice_it.case import PostgresCase, SqliteCase, orders_table
-from sluice_it.process import FAILED, FENCED, USAGE
+from sluice_it.process import FAILED, FENCED, PROBLEM, USAGE
 from sluice_it.wait import wait_until
 
 SKIP = {"source": {"on.lost.records": "skip"}}
@@ -26,7 +26,8 @@ class Positions(PostgresCase):
         produce.lines(self.kafka, self.topic, 0, [produce.order(n) for n in range(first, first + count)])
 
     def stops(self, *parts):
-        """The job ends with code 1, says all of this, and writes nothing."""
+        """`check` sees it coming; the job ends with code 1, says all of this, and writes nothing."""
+        self.call("check", self.job_file, code=PROBLEM)
         rows = self.count() if self.table_exists() else None
         said = self.run_bounded(self.job_file, code=FAILED).output()
         for part in parts:
@@ -211,7 +212,8 @@ class Offsets(Positions):
         self.run_bounded(self.job_file)
         self.assertEqual(self.ids(), sorted([*range(100), *range(90, 100)]))
         self.more(20, 100)
-        self.call("offsets", self.job_file, "--set", f"{self.topic}:0=110")
+        told = self.call("offsets", self.job_file, "--set", f"{self.topic}:0=110")
+        self.assertIn("100 -> 110  records 100 to 109 will never be written", told)
         self.run_bounded(self.job_file)
         self.assertEqual(self.ids(), sorted([*range(100), *range(90, 100), *range(110, 120)]))
         self.run_bounded(self.job_file)
@@ -243,7 +245,7 @@ class Offsets(Positions):
 
     def test_refuses_what_cannot_be(self):
         self.load(100)
-        for wrong in (f"{self.topic}:0=101", f"{self.topic}:7=1", "nowhere:0=1", f"{self.topic}:0=-1"):
+        for wrong in (f"{self.topic}:0=101", f"{self.topic}:7=1", "nowhere:0=1", f"{self.topic}:0=-1", f"{self.topic}=1"):
             self.call("offsets", self.job_file, "--set", wrong, code=USAGE)
         self.assertEqual(self.positions(), {0: 100})
 
@@ -318,8 +320,10 @@ class OnSqlite(SqliteCase):
         self.run_bounded(job_file)
         self.assertEqual(self.audit_orders(), 50)
         self.execute("drop table orders")
+        self.assertIn("is gone", self.call("check", job_file, code=PROBLEM))
         said = self.run_bounded(job_file, code=FAILED).output()
         self.assertIn("is gone", said)
+        self.assertIn("ended by an error", said, "no lag is told that nobody has looked up")
         self.call("offsets", job_file, "--reset", "earliest")
         self.run_bounded(job_file)
         self.assertEqual(self.audit_orders(), 50)

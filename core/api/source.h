@@ -136,6 +136,9 @@ class Source {
   // First offset of every split that still exists, now.
   virtual Positions begin_positions() = 0;
 
+  // Of the topics that the job reads, where the source has such ids.
+  virtual TopicIds topic_ids() { return {}; }
+
   // What its readers have been told was committed, in whatever process; absent: nothing yet.
   virtual Positions committed_positions() const { return {}; }
 

@@ -49,6 +49,7 @@ void look_at_recovery_tables(MysqlSession& session, Report& report) {
                       "GRANT CREATE to the user for the first start, or let an administrator run the statements of "
                       "`sluice migrate --print`");
   }
+  const std::string user = cell(session, "SELECT current_user()");
   // Also where they are not there yet: to have created a table gives no rights on it here.
   for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables"}) {
     const std::array<std::pair<std::string, std::string>, 4> statements{{
@@ -57,11 +58,14 @@ void look_at_recovery_tables(MysqlSession& session, Report& report) {
         {"UPDATE", "UPDATE " + table + " SET job = job"},
         {"DELETE", "DELETE FROM " + table},
     }};
+    std::string lacking;
     for (const auto& [right, statement] : statements) {
       if ((table == "sluice_ledger" && right == "DELETE") || may(session, statement)) continue;
-      report.add(Severity::problem, "this user lacks a right on " + table + ": " + right,
-                 "GRANT it to the job's user, on the whole database where the table is not there yet");
+      lacking += (lacking.empty() ? "" : ", ") + right;
     }
+    if (lacking.empty()) continue;
+    report.add(Severity::problem, "this user lacks " + lacking + " on " + table,
+               "GRANT " + lacking + " ON " + (known.empty() ? "the whole database" : table) + " TO " + user);
   }
 }
 

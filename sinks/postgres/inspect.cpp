@@ -47,11 +47,17 @@ void look_at_rights(Session& session, Report& report) {
                "`sluice migrate --print`");
   }
   if (!tables) return;
-  report.add_each(session.query("SELECT t || ': ' || p FROM unnest(ARRAY['sluice_ledger', 'sluice_dead_letters', "
-                                "'sluice_tables']) AS t, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p "
-                                "WHERE to_regclass(t) IS NOT NULL AND NOT has_table_privilege(to_regclass(t), p) "
-                                "AND (t, p) <> ('sluice_ledger', 'DELETE')"),
-                  Severity::problem, "this user lacks a right on {}", "GRANT it to the job's user");
+  const auto lacking = session.query(
+      "SELECT t, string_agg(p, ', '), quote_ident(current_user) FROM unnest(ARRAY['sluice_ledger', "
+      "'sluice_dead_letters', 'sluice_tables', 'sluice_migrations']) AS t, "
+      "unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p WHERE to_regclass(t) IS NOT NULL AND NOT "
+      "has_table_privilege(to_regclass(t), p) AND (t, p) <> ('sluice_ledger', 'DELETE') AND (t <> 'sluice_migrations' "
+      "OR p = 'SELECT') GROUP BY t ORDER BY t");
+  for (const auto& row : lacking) {
+    const std::string rights = row[1].value_or("") + " on " + row[0].value_or("");
+    report.add(Severity::problem, "this user lacks " + rights,
+               "GRANT " + row[1].value_or("") + " ON " + row[0].value_or("") + " TO " + row[2].value_or(""));
+  }
 }
 
 }  // namespace

@@ -90,6 +90,9 @@ class Database {
   virtual std::span<const Migration> migrations() const = 0;
 
   virtual std::unique_ptr<Session> connect() = 0;
+  // Where connect() would make the database, a session of an empty one, for those who only ask; nullptr: it is there,
+  // or not to be made.
+  virtual std::unique_ptr<Session> empty_instead() { return nullptr; }
 
   // Nothing if there is no such table. The name is looked up exactly as written, upper and lower case included; where
   // the database has schemas, a name with a dot that is no table itself is taken for schema.table.

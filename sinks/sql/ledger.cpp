@@ -82,6 +82,10 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
   return entries;
 }
 
+Known known_from(const LedgerEntry& entry) {
+  return {entry.claim.position, entry.claim.generation, entry.topic_id, entry.owner == moved_by_hand};
+}
+
 Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
                          const std::map<Split, Generation>& seen, const TopicIds& topics) const {
   const std::vector<Split> splits = splits_of(starts);

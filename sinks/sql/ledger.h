@@ -23,6 +23,8 @@ struct LedgerEntry {
   std::string updated_at;
 };
 
+Known known_from(const LedgerEntry& entry);
+
 // As an owner: not a process, but somebody who moved the positions.
 inline constexpr std::string_view moved_by_hand = "moved-by-hand";
 

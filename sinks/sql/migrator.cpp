@@ -5,7 +5,6 @@
 
 #include "core/model/error.h"
 #include "core/model/fingerprint.h"
-#include "sinks/sql/statement.h"
 
 namespace sluice::sql {
 
@@ -20,16 +19,39 @@ std::vector<std::string> Migrator::missing() {
   return names;
 }
 
+std::string Migrator::script() {
+  const auto pending = this->pending();
+  if (pending.empty()) return {};
+  std::string text = table_sql() + ";\n\n";
+  for (const auto* migration : pending) {
+    text += "-- " + file_name(*migration) + '\n' + std::string(migration->sql) + record_sql(*migration) + ";\n\n";
+  }
+  return text;
+}
+
 std::vector<std::string> Migrator::apply() {
   // The usual start finds everything in place: then it takes one statement and no lock.
   if (pending().empty()) return {};
+  try {
+    return apply_pending();
+  } catch (const Error& error) {
+    if (error.fault() != Fault::fatal) throw;
+    throw Error(
+        Fault::fatal,
+        "cannot make the recovery tables in " + database_.name() + ": " + error.what() +
+            ". Or let somebody who may do it run `sluice migrate` once, or what `sluice migrate --print` prints",
+        error.code());
+  }
+}
+
+std::vector<std::string> Migrator::apply_pending() {
   session_.begin();
   lock();
-  ensure_table();
+  session_.execute(table_sql());
   std::vector<std::string> names;
   for (const auto* migration : pending()) {  // again, now that nobody else can apply them
     session_.execute(std::string(migration->sql));
-    record(*migration);
+    session_.execute(record_sql(*migration));
     names.push_back(file_name(*migration));
   }
   session_.commit();
@@ -46,22 +68,19 @@ void Migrator::lock() {
               "another process is creating the recovery tables in " + database_.name() + " and has not come to an end");
 }
 
-void Migrator::ensure_table() {
+std::string Migrator::table_sql() const {
   const Dialect& dialect = database_.dialect();
-  session_.execute("CREATE TABLE IF NOT EXISTS sluice_migrations (version " + dialect.type_for(Kind::integer, true) +
-                   " NOT NULL PRIMARY KEY, name " + dialect.type_for(Kind::text, false) + " NOT NULL, checksum " +
-                   dialect.type_for(Kind::text, false) + " NOT NULL, applied_at " +
-                   dialect.type_for(Kind::timestamp, false) + " NOT NULL)");
+  return "CREATE TABLE IF NOT EXISTS sluice_migrations (version " + dialect.type_for(Kind::integer, true) +
+         " NOT NULL PRIMARY KEY, name " + dialect.type_for(Kind::text, false) + " NOT NULL, checksum " +
+         dialect.type_for(Kind::text, false) + " NOT NULL, applied_at " + dialect.type_for(Kind::timestamp, false) +
+         " NOT NULL)";
 }
 
-void Migrator::record(const Migration& migration) {
-  const std::string checksum = fingerprint(migration.sql);
-  Statement sql(database_.dialect());
-  sql << "INSERT INTO sluice_migrations (version, name, checksum, applied_at) VALUES ("
-      << std::int64_t{migration.version} << ", ";
-  sql.bind(migration.name) << ", ";
-  sql.bind(checksum) << ", " << database_.dialect().now() << ")";
-  sql.execute(session_);
+// Names and checksums are this program's own and need no escape.
+std::string Migrator::record_sql(const Migration& migration) const {
+  return "INSERT INTO sluice_migrations (version, name, checksum, applied_at) VALUES (" +
+         std::to_string(migration.version) + ", '" + std::string(migration.name) + "', '" + fingerprint(migration.sql) +
+         "', " + database_.dialect().now() + ")";
 }
 
 std::vector<const Migration*> Migrator::pending() {

@@ -21,11 +21,15 @@ class Migrator {
   // Names of what apply() would do. Changes nothing.
   std::vector<std::string> missing();
 
+  // What apply() would run, for somebody else to run; empty: nothing is missing. Changes nothing.
+  std::string script();
+
  private:
   std::vector<const Migration*> pending();
+  std::vector<std::string> apply_pending();
   void lock();
-  void ensure_table();
-  void record(const Migration& migration);
+  std::string table_sql() const;
+  std::string record_sql(const Migration& migration) const;
 
   Database& database_;
   Session& session_;

@@ -33,6 +33,13 @@ auto SqlSink::with_control(Work work) {
   }
 }
 
+// The same without making a database that is not there.
+template <class Work>
+auto SqlSink::only_asking(Work work) {
+  if (const auto session = database_->empty_instead()) return work(*session);
+  return with_control(std::move(work));
+}
+
 void SqlSink::prepare(bool migrate) {
   if (settings_.tasks > database_->writers_max()) {
     throw Error(Fault::fatal, database_->name() + " has one writer at a time: set \"parallelism\" to 1");
@@ -101,27 +108,38 @@ Binding SqlSink::bind_table(Session& session, const std::string& topic,
 }
 
 // A table that is gone, or is empty and not the one that this topic went to before: the ledger would skip what the old
-// one held.
-void SqlSink::face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table) {
-  if (!settings_.keeps_ledger) return;
+// one held. Nothing: it is neither.
+std::optional<std::string> SqlSink::lost_table(Session& session, const std::string& topic,
+                                               const std::optional<Table>& table) {
+  if (!settings_.keeps_ledger) return std::nullopt;
   const auto before = known_tables_.find(session, topic);
-  if (!before || (table && (table->id == *before || has_rows(session, *table)))) return;
+  if (!before || (table && (table->id == *before || has_rows(session, *table)))) return std::nullopt;
   std::string positions;
   for (const auto& [split, entry] : ledger_.read(session)) {
     if (split.topic != topic || number(entry.claim.epoch) == 0) continue;
     positions += (positions.empty() ? "" : ", ") + to_string(split) + " up to " + std::to_string(entry.claim.position);
   }
-  if (positions.empty()) return;
-  const std::string text = "table " + table_for(topic) +
-                           (table ? " is empty and was created anew since this job wrote to it" : " is gone") +
-                           ", but the ledger remembers what it has written there: " + positions;
+  if (positions.empty()) return std::nullopt;
+  return "table " + table_for(topic) +
+         (table ? " is empty and was created anew since this job wrote to it" : " is gone") +
+         ", but the ledger remembers what it has written there: " + positions;
+}
+
+namespace {
+
+constexpr const char* after_lost_table =
+    "Restore the table; or load everything again with `sluice offsets --reset earliest`; or go on from there with "
+    "\"on.lost.records\": \"skip\" in the source";
+
+}  // namespace
+
+void SqlSink::face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table) {
+  const auto text = lost_table(session, topic, table);
+  if (!text) return;
   if (settings_.accept_lost_records) {
-    return log_(LogLevel::warning, text + "; going on from there, as on.lost.records says", {{"topic", topic}});
+    return log_(LogLevel::warning, *text + "; going on from there, as on.lost.records says", {{"topic", topic}});
   }
-  throw Error(Fault::fatal, text +
-                                ". Nothing was written. Restore the table; or load everything again with `sluice "
-                                "offsets --reset earliest`; or go on from there with \"on.lost.records\": "
-                                "\"skip\" in the source");
+  throw Error(Fault::fatal, *text + ". Nothing was written. " + after_lost_table);
 }
 
 bool SqlSink::has_rows(Session& session, const Table& table) {
@@ -252,31 +270,54 @@ std::uint64_t SqlSink::discard_letters() {
   return with_control([&](Session& session) { return letters_.remove_all(session); });
 }
 
-std::vector<std::string> SqlSink::migrate(bool apply) {
+std::vector<std::string> SqlSink::migrate() {
   if (!has_recovery_tables()) return {};
-  return with_control([&](Session& session) {
-    Migrator migrator(*database_, session);
-    return apply ? migrator.apply() : migrator.missing();
+  return with_control([&](Session& session) { return Migrator(*database_, session).apply(); });
+}
+
+std::vector<std::string> SqlSink::missing_migrations() {
+  if (!has_recovery_tables()) return {};
+  return only_asking([&](Session& session) { return Migrator(*database_, session).missing(); });
+}
+
+std::string SqlSink::migration_script() {
+  if (!has_recovery_tables()) return {};
+  return only_asking([&](Session& session) { return Migrator(*database_, session).script(); });
+}
+
+Findings SqlSink::inspect() {
+  return only_asking([&](Session& session) { return database_->inspect(session, subject()); });
+}
+
+Findings SqlSink::inspect_table(const std::string& topic) {
+  return only_asking([&](Session& session) -> Findings {
+    const auto table = database_->describe(session, table_for(topic));
+    if (!table) return {};
+    InspectionSubject about = subject();
+    about.table = &*table;
+    return database_->inspect(session, about);
   });
 }
 
-Findings SqlSink::inspect(const std::string* topic) {
+Findings SqlSink::inspect_memory(const std::string& topic) {
   return with_control([&](Session& session) -> Findings {
-    InspectionSubject subject;
-    subject.mode = settings_.mapping.insert_mode;
-    subject.erases = settings_.mapping.erases;
-    subject.recovery_tables = has_recovery_tables();
-    subject.tasks = settings_.tasks;
-    if (topic == nullptr) return database_->inspect(session, subject);
-    const auto table = database_->describe(session, table_for(*topic));
-    if (!table) return {};
-    subject.table = &*table;
-    return database_->inspect(session, subject);
+    const auto text = lost_table(session, topic, database_->describe(session, table_for(topic)));
+    if (!text) return {};
+    return {{settings_.accept_lost_records ? Severity::warning : Severity::problem, *text, after_lost_table}};
   });
+}
+
+InspectionSubject SqlSink::subject() const {
+  InspectionSubject subject;
+  subject.mode = settings_.mapping.insert_mode;
+  subject.erases = settings_.mapping.erases;
+  subject.recovery_tables = has_recovery_tables();
+  subject.tasks = settings_.tasks;
+  return subject;
 }
 
 std::optional<Binding> SqlSink::existing_binding(const std::string& topic) {
-  return with_control([&](Session& session) -> std::optional<Binding> {
+  return only_asking([&](Session& session) -> std::optional<Binding> {
     const auto table = database_->describe(session, table_for(topic));
     if (!table) return std::nullopt;
     return bind_columns(*table, settings_.mapping);

@@ -59,8 +59,10 @@ class SqlSink final : public TwoPhaseSink {
   // For a savepoint: splits that the ledger does not know begin there. Throws fatal, and nothing was written, where it
   // knows one at another position.
   void begin_at(const Positions& starts, const TopicIds& topics);
-  // For `migrate`: names of the migrations that were applied, or that would be.
-  std::vector<std::string> migrate(bool apply);
+  // For `migrate`: names of the migrations that were applied; of those that would be, and their text.
+  std::vector<std::string> migrate();
+  std::vector<std::string> missing_migrations();
+  std::string migration_script();
   // For `recover`: what this job has left prepared, and whether it was committed all the same; and the ends of it.
   // False: there is no such transaction any more. A name of another job or application throws fatal.
   struct Prepared {
@@ -80,15 +82,22 @@ class SqlSink final : public TwoPhaseSink {
   // For `check`: what a topic is bound to; nothing when the table does not exist yet. And the traps of the server, or
   // of that topic's table.
   std::optional<Binding> existing_binding(const std::string& topic);
-  Findings inspect(const std::string* topic = nullptr);
+  Findings inspect();
+  Findings inspect_table(const std::string& topic);
+  // Whether the table still is the one that the recovery tables, which must be there, remember.
+  Findings inspect_memory(const std::string& topic);
   Database& database() { return *database_; }
   std::string table_for(const std::string& topic) const;
 
  private:
   template <class Work>
   auto with_control(Work work);
+  template <class Work>
+  auto only_asking(Work work);
+  std::optional<std::string> lost_table(Session& session, const std::string& topic, const std::optional<Table>& table);
   void face_another_table(Session& session, const std::string& topic, const std::optional<Table>& table);
   bool has_rows(Session& session, const Table& table);
+  InspectionSubject subject() const;
   bool has_recovery_tables() const { return settings_.keeps_ledger || settings_.keeps_letters; }
   std::unique_ptr<SqlWriter> make_writer(std::optional<Branching> branching = std::nullopt);
   std::string prefix() const { return database_->transaction_prefix(settings_.job, settings_.sink); }

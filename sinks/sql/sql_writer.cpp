@@ -75,8 +75,7 @@ std::map<Split, Known> SqlWriter::known(const std::vector<Split>& splits) {
   for (const Split& split : splits) seen_[split] = Generation{0};
   for (const auto& [split, entry] : watched([&] { return ledger_->read(*session_, &splits); })) {
     seen_[split] = entry.claim.generation;
-    all.emplace(split,
-                Known{entry.claim.position, entry.claim.generation, entry.topic_id, entry.owner == moved_by_hand});
+    all.emplace(split, known_from(entry));
   }
   return all;
 }
@@ -224,7 +223,7 @@ void SqlWriter::commit(const Cut& cut) {
 std::string SqlWriter::precommit(const Cut& cut) {
   return watched([&] {
     finish_epoch(cut);
-    const std::string transaction = branching_->name.text(branching_->prefix);
+    std::string transaction = branching_->name.text(branching_->prefix);
     fault_point("sink.before_prepare");
     session_->prepare_transaction(transaction);
     open_ = false;

@@ -13,7 +13,6 @@ namespace {
 
 using sql::CellForm;
 using sql::CellText;
-using sql::Column;
 using sql::Family;
 
 // SQLite takes any JSON escape as it is; it cuts text at a NUL in half of its functions, so that is refused.

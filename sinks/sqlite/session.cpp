@@ -29,8 +29,13 @@ void require_directory(const std::string& path) {
 
 SqliteSession::SqliteSession(std::string path, std::chrono::milliseconds busy_timeout)
     : path_(std::move(path)), busy_timeout_(busy_timeout) {
+  require_directory(path_);
   open();
   configure();
+}
+
+SqliteSession::SqliteSession() : path_(":memory:"), busy_timeout_(0) {
+  open();
 }
 
 SqliteSession::~SqliteSession() {
@@ -38,7 +43,6 @@ SqliteSession::~SqliteSession() {
 }
 
 void SqliteSession::open() {
-  require_directory(path_);
   sqlite3* opened = nullptr;
   // One thread at a time uses a session, so SQLite need not lock for it.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;

@@ -20,6 +20,8 @@ namespace sluice::sqlite {
 class SqliteSession final : public sql::Session {
  public:
   SqliteSession(std::string path, std::chrono::milliseconds busy_timeout);
+  // Of a database without tables, in memory: for questions about a file that does not exist.
+  SqliteSession();
   ~SqliteSession() override;
   SqliteSession(const SqliteSession&) = delete;
   SqliteSession& operator=(const SqliteSession&) = delete;

@@ -1,5 +1,7 @@
 #include "sinks/sqlite/sqlite_database.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "sinks/sqlite/describe.h"
@@ -22,6 +24,14 @@ std::span<const sql::Migration> SqliteDatabase::migrations() const {
 
 std::unique_ptr<sql::Session> SqliteDatabase::connect() {
   return std::make_unique<SqliteSession>(config_.path, config_.busy_timeout);
+}
+
+std::unique_ptr<sql::Session> SqliteDatabase::empty_instead() {
+  const std::filesystem::path file(config_.path);
+  std::error_code ignored;
+  const bool folder = !file.has_parent_path() || std::filesystem::is_directory(file.parent_path(), ignored);
+  if (!folder || std::filesystem::exists(file, ignored)) return nullptr;
+  return std::make_unique<SqliteSession>();
 }
 
 std::optional<sql::Table> SqliteDatabase::describe(sql::Session& session, const std::string& table) {

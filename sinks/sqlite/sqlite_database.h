@@ -27,6 +27,7 @@ class SqliteDatabase final : public sql::Database {
   std::string name() const override;
   std::span<const sql::Migration> migrations() const override;
   std::unique_ptr<sql::Session> connect() override;
+  std::unique_ptr<sql::Session> empty_instead() override;
   std::optional<sql::Table> describe(sql::Session& session, const std::string& table) override;
   std::unique_ptr<sql::RowLoader> loader(sql::Session& session, const sql::LoadPlan& plan) override;
   std::size_t writers_max() const override { return 1; }

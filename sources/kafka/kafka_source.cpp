@@ -65,6 +65,11 @@ Positions KafkaSource::committed_positions() const {
   return kafka::group_positions(client, config_, kafka::find_splits(client, config_));
 }
 
+TopicIds KafkaSource::topic_ids() {
+  kafka::Client client{kafka::query_conf(config_), kafka::client_name(config_, "query"), config_.log, {}};
+  return kafka::topic_ids(client, kafka::find_splits(client, config_));
+}
+
 Positions KafkaSource::query_positions(std::int64_t offset_spec) const {
   kafka::Client client{kafka::query_conf(config_), kafka::client_name(config_, "query"), config_.log, {}};
   return kafka::list_offsets(client, kafka::find_splits(client, config_), offset_spec);

@@ -56,6 +56,7 @@ class KafkaSource final : public Source {
 
   std::unique_ptr<SourceReader> open_reader(std::size_t task) override;
   Findings inspect() override;
+  TopicIds topic_ids() override;
 
   // Both ask the brokers, for at most 15 s. A topic that does not exist is Error(fatal), no answer Error(retryable).
   Positions end_positions() override;
