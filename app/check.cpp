@@ -2,6 +2,7 @@
 // way.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,26 @@ std::string source_name(const format::Job& job) {
   return "source: Kafka at " + job.source.kafka.bootstrap_servers + ", group " + job.source.kafka.group_id;
 }
 
-// False: it must be mended before positions can be looked at.
-bool check_source(const format::Job& job, const Wiring& wiring, CheckReport& report) {
+// Asked once, and before any ledger: while the job runs, the group follows the ledgers.
+struct SourceState {
+  Positions begins;
+  Positions ends;
+  Positions group;
+  TopicIds topics;
+};
+
+// Nothing: the source must be mended before positions can be looked at.
+std::optional<SourceState> check_source(const format::Job& job, const Wiring& wiring, CheckReport& report) {
   const std::size_t before = report.count(Severity::problem);
+  SourceState state;
   report.part(source_name(job));
   report.look([&] {
     report.add(wiring.source->inspect());
-    const std::size_t splits = wiring.source->end_positions().size();
+    state.ends = wiring.source->end_positions();
+    state.begins = wiring.source->begin_positions();
+    state.group = wiring.source->committed_positions();
+    state.topics = wiring.source->topic_ids();
+    const std::size_t splits = state.ends.size();
     if (job.parallelism > splits) {
       report.add(Severity::note,
                  "parallelism " + std::to_string(job.parallelism) + " is more than the " + std::to_string(splits) +
@@ -38,7 +52,8 @@ bool check_source(const format::Job& job, const Wiring& wiring, CheckReport& rep
                  "set \"parallelism\" to " + std::to_string(std::max<std::size_t>(splits, 1)));
     }
   });
-  return report.count(Severity::problem) == before;
+  if (report.count(Severity::problem) > before) return std::nullopt;
+  return state;
 }
 
 // Where the ledger stands in the log. Without one, the job begins as its start mode says.
@@ -60,17 +75,17 @@ void check_position(const Split& split, std::int64_t position, std::int64_t begi
 }
 
 // What `run` would stop at.
-void check_for_surprises(const format::Job& job, const Wiring& wiring, const WiredSink& to, const Positions& group,
+void check_for_surprises(const format::Job& job, const SourceState& source, const WiredSink& to,
                          const std::map<Split, sql::LedgerEntry>& ledger, CheckReport& report) {
   TakeOverFacts facts;
-  facts.group = group;
-  facts.topics = wiring.source->topic_ids();
+  facts.group = source.group;
+  facts.topics = source.topics;
   for (const auto& [split, entry] : ledger) facts.ledger.emplace(split, sql::known_from(entry));
   const auto mode = job.source.kafka.start_mode;
-  if (mode == format::StartMode::earliest_offset) facts.starts = wiring.source->begin_positions();
-  if (mode == format::StartMode::latest_offset) facts.starts = wiring.source->end_positions();
+  if (mode == format::StartMode::earliest_offset) facts.starts = source.begins;
+  if (mode == format::StartMode::latest_offset) facts.starts = source.ends;
   std::vector<Split> splits;
-  for (const auto& [split, end] : wiring.source->end_positions()) {
+  for (const auto& [split, end] : source.ends) {
     if (to.takes(split.topic)) splits.push_back(split);
   }
   const bool skips = job.source.kafka.on_lost_records == format::OnLostRecords::skip;
@@ -80,22 +95,23 @@ void check_for_surprises(const format::Job& job, const Wiring& wiring, const Wir
   }
 }
 
-void check_positions(const format::Job& job, const Wiring& wiring, const WiredSink& to, CheckReport& report) {
+void check_positions(const format::Job& job, const SourceState& source, const WiredSink& to, CheckReport& report) {
   const bool by_sink = job.guarantee == format::Guarantee::exactly_once;
-  // In this order: while the job runs, the group follows the ledger.
-  const Positions group = wiring.source->committed_positions();
-  if (by_sink) check_for_surprises(job, wiring, to, group, to.sink->ledger(), report);
-  const Positions positions = by_sink ? to.sink->positions() : group;
+  Positions positions = source.group;
+  if (by_sink) {
+    const auto ledger = to.sink->ledger();
+    check_for_surprises(job, source, to, ledger, report);
+    positions.clear();
+    for (const auto& [split, entry] : ledger) positions.emplace(split, entry.claim.position);
+  }
   const std::string moves = std::string("decide with ") +
                             (by_sink ? "`sluice offsets`" : "Kafka's own kafka-consumer-groups.sh") +
                             ", or \"on.lost.records\": \"skip\" in the source";
-  const Positions begins = wiring.source->begin_positions();
-  const Positions ends = wiring.source->end_positions();
   std::int64_t lag = 0;
-  for (const auto& [split, end] : ends) {
-    const auto begin = begins.find(split);
+  for (const auto& [split, end] : source.ends) {
+    const auto begin = source.begins.find(split);
     const auto known = positions.find(split);
-    if (begin == begins.end() || !to.takes(split.topic)) continue;
+    if (begin == source.begins.end() || !to.takes(split.topic)) continue;
     const std::int64_t position = known == positions.end() ? begin->second : known->second;
     lag += std::max<std::int64_t>(0, end - std::max(position, begin->second));
     if (known != positions.end()) check_position(split, position, begin->second, end, moves, report);
@@ -120,8 +136,8 @@ void check_two_phase(sql::SqlSink& sink, CheckReport& report) {
 
 enum class Reached { nothing, database, ledger };
 
-Reached check_sink(const format::Job& job, const Wiring& wiring, const WiredSink& to, bool source_answers,
-                   CheckReport& report) {
+Reached check_sink(const format::Job& job, const Wiring& wiring, const WiredSink& to,
+                   const std::optional<SourceState>& source, CheckReport& report) {
   Reached reached = Reached::nothing;
   report.part("sink: " + to.sink->database().name());
   report.look([&] {
@@ -131,12 +147,12 @@ Reached check_sink(const format::Job& job, const Wiring& wiring, const WiredSink
     const auto missing = to.sink->missing_migrations();
     if (missing.empty()) {
       reached = Reached::ledger;
-      if (source_answers) check_positions(job, wiring, to, report);
+      if (source) check_positions(job, *source, to, report);
       return;
     }
     const bool no_ledger = missing.size() == to.sink->database().migrations().size();
-    if (source_answers && no_ledger && job.guarantee == format::Guarantee::exactly_once) {
-      check_for_surprises(job, wiring, to, wiring.source->committed_positions(), {}, report);
+    if (source && no_ledger && job.guarantee == format::Guarantee::exactly_once) {
+      check_for_surprises(job, *source, to, {}, report);
     }
     report.add(Severity::note,
                "the recovery tables are missing or not up to date; `sluice run` or `sluice migrate` makes them");
@@ -253,11 +269,11 @@ int check_command(const JobArguments& arguments, bool json, const Log& log) {
   report.part("job file");
   report.look([&] {
     const Wiring wiring = wire(job, nullptr, log);
-    const bool source_answers = check_source(job, wiring, report);
+    const auto source = check_source(job, wiring, report);
     check_directory(job, wiring, report);
     const auto& topics = job.source.type == format::SourceType::file ? job.source.file.paths : job.source.kafka.topics;
     for (const auto& to : wiring.sinks) {
-      const Reached reached = check_sink(job, wiring, to, source_answers, report);
+      const Reached reached = check_sink(job, wiring, to, source, report);
       if (reached == Reached::nothing) continue;
       for (const auto& topic : topics) {
         if (to.takes(topic)) check_table(to, topic, reached, report);
