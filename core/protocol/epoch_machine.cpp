@@ -70,21 +70,24 @@ void EpochMachine::consumed(std::uint64_t rows, std::uint64_t bytes, Time now) {
 }
 
 EpochMachine::Time EpochMachine::latest_end() const {
-  return opened_ + (last_commit_ == Time{} ? limits_.interval * 3 / 4 : limits_.interval);
+  return opened_ + (last_commit_ ? limits_.interval : limits_.interval * 3 / 4);
+}
+
+EpochMachine::Time EpochMachine::pause_over() const {
+  return last_commit_ ? *last_commit_ + limits_.min_pause : opened_;
 }
 
 bool EpochMachine::due(Time now, bool caught_up) const {
   if (state_ != State::open) return false;
   if (rows_ >= limits_.rows_max || bytes_ >= limits_.bytes_max) return true;
   if (now >= latest_end()) return true;
-  return (caught_up || at_bounds()) && now - last_commit_ >= limits_.min_pause;
+  return (caught_up || at_bounds()) && now >= pause_over();
 }
 
 std::chrono::milliseconds EpochMachine::patience(Time now, std::chrono::milliseconds at_most) const {
   if (state_ != State::open) return at_most;
   const Time end = latest_end();
-  const Time pause_over = last_commit_ + limits_.min_pause;
-  const Time until = pause_over > now ? std::min(end, pause_over) : end;
+  const Time until = pause_over() > now ? std::min(end, pause_over()) : end;
   if (until <= now) return std::chrono::milliseconds(0);
   return std::min(at_most, std::chrono::ceil<std::chrono::milliseconds>(until - now));
 }

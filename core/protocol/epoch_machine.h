@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/api/sink.h"
@@ -113,6 +114,8 @@ class EpochMachine {
   enum class State { idle, open, closing };
 
   Time latest_end() const;
+  // Until then only its bounds end the open epoch.
+  Time pause_over() const;
 
   EpochLimits limits_;
   State state_ = State::idle;
@@ -121,7 +124,7 @@ class EpochMachine {
   std::uint64_t rows_ = 0;
   std::uint64_t bytes_ = 0;
   Time opened_{};
-  Time last_commit_{};
+  std::optional<Time> last_commit_;  // none: of this process
 };
 
 }  // namespace sluice

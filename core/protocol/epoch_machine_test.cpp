@@ -231,6 +231,17 @@ TEST_F(EpochMachineTest, IsDueWhenCaughtUpButNotSoonerThanThePause) {
   EXPECT_FALSE(machine.due(at(milliseconds(50)), false));
 }
 
+// The clock may count from the machine's start, which may be more recent than any commit of the past.
+TEST_F(EpochMachineTest, TheFirstEpochWaitsForNoPauseHoweverYoungTheClockIs) {
+  EpochLimits long_pause = limits();
+  long_pause.min_pause = long_pause.interval = std::chrono::hours(24);
+  EpochMachine young(long_pause);
+  young.own({{first, claim(10)}});
+  open_epoch(young, at(milliseconds(0)));
+  EXPECT_TRUE(young.due(at(milliseconds(0)), true));
+  EXPECT_EQ(young.patience(at(milliseconds(0)), milliseconds(100)), milliseconds(100));
+}
+
 TEST_F(EpochMachineTest, IsDueWhenAllSplitsAreAtTheirBounds) {
   machine.own({{first, claim(10)}, {second, claim(20)}});
   machine.find(first)->bound(11);
