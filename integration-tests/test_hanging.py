@@ -12,6 +12,8 @@ from pathlib import Path
 
 from sluice_it.case import PostgresCase, orders_table, scale
 from sluice_it.chaos import PatientFeeder
+from sluice_it.kafka import Kafka
+from sluice_it.no_brokers import NoBrokers
 from sluice_it.process import DONE, Run
 from sluice_it.proxy import BOTH, TO_CLIENT, TO_SERVER, Proxy
 
@@ -162,6 +164,33 @@ class Server(Hanging):
                 self.pass_time(5)
             self.assertEqual(run.wait(AGAIN_SECONDS), DONE, run.output()[-3000:])
         self.audit()
+
+
+class ComingBack(PostgresCase):
+    """The broker serves clients already, but says that the cluster has no brokers. librdkafka then forgets the one it
+    knew and, in some orders of events, never looks for another (confluentinc/librdkafka#5301)."""
+
+    ROUNDS = 5
+
+    def test_broker_that_knows_no_brokers(self):
+        self.kafka = Kafka(proxied=True).start()
+        self.addCleanup(self.kafka.stop)
+        said = self.kafka.proxy.talk = NoBrokers()
+        self.sql(orders_table(key=""))
+        self.create_topic(PARTITIONS)
+        # It asks so often that it does within each round.
+        source = {"bootstrap.servers": self.kafka.proxy.address, "partition.discovery.interval": "10ms"}
+        run = self.start("run", self.write_job(self.sink(), source=source))
+        for number in range(1, self.ROUNDS + 1):
+            self.produce(1000, first=(number - 1) * 1000)
+            self.wait_until(lambda: self.committed() == number * 1000, f"the rows of round {number}", AGAIN_SECONDS)
+            said.left = 1
+            self.wait_until(lambda: said.left == 0, "the word that there are no brokers")
+        self.produce(1000, first=self.ROUNDS * 1000)
+        self.wait_until(lambda: self.committed() == (self.ROUNDS + 1) * 1000, "the last rows", AGAIN_SECONDS)
+        self.assertEqual(run.terminate(), DONE, run.output()[-3000:])
+        self.assertEqual(self.audit_orders(), (self.ROUNDS + 1) * 1000)
+        self.assertIn("the Kafka client has lost all brokers; beginning again", run.output(), "it was not put to the test")
 
 
 class Connection(Hanging):

@@ -28,7 +28,7 @@ CLIENTS = {
     r"sqlite3": {"sinks/sqlite"},
     r"librdkafka|rdkafka": {"sources/kafka", "sinks/kafka", "app"},  # app: the demo's in-process broker
     r"mysql|mariadb|cppconn|jdbc": {"sinks/mysql"},
-    r"simdjson": {"core/format"},
+    r"simdjson": {"core/format", "sources/kafka"},  # sources/kafka: librdkafka's statistics
     r"nlohmann": {"core/format", "sinks/sql", "stores/wal", "app"},  # sinks/sql: headers of a dead letter
     r"xxhash": {"stores/wal"},
     r"CLI|spdlog|fmt": {"app"},

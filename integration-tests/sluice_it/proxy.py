@@ -18,10 +18,11 @@ RESET = struct.pack("ii", 1, 0)
 class _Link:
     """One connection of a client and the one to the server that belongs to it."""
 
-    def __init__(self, client, server):
+    def __init__(self, client, server, talk):
         from_client, to_client = client
         from_server, to_server = server
         self.ends = {TO_SERVER: (from_client, to_server), TO_CLIENT: (from_server, to_client)}
+        self.talk = talk
         self.swallowing = set()
         self.forgotten = False
         self.ended = asyncio.Event()
@@ -42,6 +43,12 @@ def _reset(writer):
     writer.transport.abort()
 
 
+class _AsItIs:
+    @staticmethod
+    def pass_on(_, piece):
+        return piece
+
+
 class Proxy:
     """Listens on `port` and passes everything on to `target`, until it is told otherwise.
 
@@ -54,8 +61,10 @@ class Proxy:
     reset     ends all connections that are there
     """
 
-    def __init__(self, target, port=0):
+    def __init__(self, target, port=0, talk=None):
+        """`talk()` gives what changes the bytes of one connection: pass_on(direction, piece) -> bytes."""
         self.target = target
+        self.talk = talk or _AsItIs
         self.counts = {"connections": 0, "resets": 0, "swallowed bytes": 0, "held pieces": 0}
         self._links = set()
         self._delay = 0.0
@@ -180,7 +189,7 @@ class Proxy:
         except OSError:
             # What a server that is gone looks like from here.
             return _reset(writer)
-        link = _Link((reader, writer), server)
+        link = _Link((reader, writer), server, self.talk())
         link.swallowing |= self._swallowed_when_new
         self._links.add(link)
         self.counts["connections"] += 1
@@ -210,7 +219,7 @@ class Proxy:
                 break
             if direction not in link.swallowing:
                 try:
-                    writer.write(piece)
+                    writer.write(link.talk.pass_on(direction, piece))
                     await writer.drain()
                 except ConnectionError:
                     # The other pump learns of this end from its reader, and passes on first what came before it.

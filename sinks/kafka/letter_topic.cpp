@@ -69,7 +69,7 @@ void add_errors(Headers& headers, const std::string& job, const DeadLetter& lett
 
 class LetterTopic::Producer {
  public:
-  explicit Producer(LetterTopicConfig config) : config_(std::move(config)) {
+  explicit Producer(const LetterTopicConfig& config) : config_(config) {
     rd_kafka_conf_t* const conf = rd_kafka_conf_new();
     set(conf, "log_level", "3");
     for (const auto& [name, value] : config_.properties) set(conf, name, value);
@@ -137,20 +137,31 @@ class LetterTopic::Producer {
                  rd_kafka_err2name(code));
   }
 
-  LetterTopicConfig config_;
+  const LetterTopicConfig& config_;  // the topic's
   rd_kafka_t* client_ = nullptr;
   std::atomic<int> failed_{RD_KAFKA_RESP_ERR_NO_ERROR};
 };
 
-LetterTopic::LetterTopic(LetterTopicConfig config) : producer_(std::make_unique<Producer>(std::move(config))) {}
+LetterTopic::LetterTopic(LetterTopicConfig config) : config_(std::move(config)), producer_(make_producer()) {}
 
 LetterTopic::~LetterTopic() = default;
 
 // One caller at a time, so that whatever fails is the caller's own.
 void LetterTopic::deliver(std::span<const DeadLetter> letters) {
   const std::scoped_lock lock(mutex_);
-  for (const DeadLetter& letter : letters) producer_->send(letter);
-  producer_->flush();
+  if (!producer_) producer_ = make_producer();
+  try {
+    for (const DeadLetter& letter : letters) producer_->send(letter);
+    producer_->flush();
+  } catch (const Error&) {
+    // A producer that has lost all brokers may never find them again (confluentinc/librdkafka#5301).
+    producer_.reset();
+    throw;
+  }
+}
+
+std::unique_ptr<LetterTopic::Producer> LetterTopic::make_producer() const {
+  return std::make_unique<Producer>(config_);
 }
 
 }  // namespace sluice::kafka

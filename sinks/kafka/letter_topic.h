@@ -31,8 +31,11 @@ class LetterTopic final : public LetterOutbox {
 
  private:
   class Producer;
+  std::unique_ptr<Producer> make_producer() const;
+
+  LetterTopicConfig config_;
   std::mutex mutex_;
-  std::unique_ptr<Producer> producer_;
+  std::unique_ptr<Producer> producer_;  // none after a failure
 };
 
 }  // namespace sluice::kafka

@@ -24,6 +24,13 @@ void on_error(rd_kafka_t*, int code, const char* reason, void* opaque) {
   if (callback) callback(static_cast<rd_kafka_resp_err_t>(code), reason);
 }
 
+// librdkafka frees the text when this returns 0.
+int on_statistics(rd_kafka_t*, char* json, std::size_t size, void* opaque) {
+  const auto& callback = client_of(opaque).callbacks().statistics;
+  if (callback) callback({json, size});
+  return 0;
+}
+
 void on_rebalance(rd_kafka_t*, rd_kafka_resp_err_t code, rd_kafka_topic_partition_list_t* partitions, void* opaque) {
   client_of(opaque).callbacks().rebalance(code, partitions);
 }
@@ -42,6 +49,7 @@ Client::Client(ConfHandle conf, std::string name, const Log& log, ClientCallback
   rd_kafka_conf_set_log_cb(conf.get(), on_log);
   rd_kafka_conf_set_error_cb(conf.get(), on_error);
   rd_kafka_conf_set_offset_commit_cb(conf.get(), on_commit);
+  rd_kafka_conf_set_stats_cb(conf.get(), on_statistics);
   if (callbacks_.rebalance) rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
   std::array<char, 512> text{};
   handle_ = rd_kafka_new(RD_KAFKA_CONSUMER, conf.get(), text.data(), text.size());

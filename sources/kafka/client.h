@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "core/api/log.h"
 #include "sources/kafka/client_log.h"
@@ -14,6 +15,7 @@ namespace sluice::kafka {
 struct ClientCallbacks {
   std::function<void(rd_kafka_resp_err_t, const rd_kafka_topic_partition_list_t*)> rebalance;  // empty for queries
   std::function<void(rd_kafka_resp_err_t, const char* reason)> error;                          // may be empty
+  std::function<void(std::string_view json)> statistics;                                       // may be empty
 };
 
 // Must not move: librdkafka holds its address. Destroyed without the group's goodbye; who joined a group leaves first.

@@ -38,7 +38,6 @@ constexpr auto tuning = std::to_array<Setting>({
     {"retry.backoff.ms", "50"},
     {"topic.metadata.refresh.fast.interval.ms", "100"},
     {"log.connection.close", "false"},
-    {"statistics.interval.ms", "0"},
 });
 
 struct Refusal {
@@ -73,6 +72,7 @@ constexpr auto refusals = std::to_array<Refusal>({
     {"log.queue", by_reader},
     {"log.thread.name", by_reader},
     {"enabled_events", by_reader},
+    {"statistics.interval.ms", by_reader},
 });
 
 // Parts of names whose values are never printed, not even by way of librdkafka's own error text.
@@ -150,6 +150,8 @@ ConfHandle member_conf(const KafkaConfig& config, std::size_t task) {
   require(set(conf.get(), "group.id", config.group_id));
   require(set(conf.get(), "partition.assignment.strategy", "cooperative-sticky"));
   require(set(conf.get(), "enable.partition.eof", "true"));
+  // Only they tell that librdkafka has forgotten all brokers.
+  require(set(conf.get(), "statistics.interval.ms", "5000"));
   if (!config.group_instance_prefix.empty()) {
     require(set(conf.get(), "group.instance.id", config.group_instance_prefix + "-" + std::to_string(task)));
   }

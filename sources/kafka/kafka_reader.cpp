@@ -8,6 +8,7 @@
 #include "sources/kafka/errors.h"
 #include "sources/kafka/group_members.h"
 #include "sources/kafka/kafka_config.h"
+#include "sources/kafka/known_brokers.h"
 #include "sources/kafka/offset_query.h"
 
 namespace sluice::kafka {
@@ -39,7 +40,8 @@ KafkaReader::KafkaReader(const KafkaConfig& config, std::size_t task)
                  // What waits for a message must come back and tell.
                  rd_kafka_queue_yield(queue_.get());
                },
-               [this](rd_kafka_resp_err_t code, const char* reason) { on_error(code, reason); }}),
+               [this](rd_kafka_resp_err_t code, const char* reason) { on_error(code, reason); },
+               [this](std::string_view json) { on_statistics(json); }}),
       membership_(client_, splits_),
       commits_(client_.get()) {
   rd_kafka_poll_set_consumer(client_.get());
@@ -174,6 +176,15 @@ void KafkaReader::on_fatal_error() {
   broken_ = meaning_of(code, false) == Meaning::fenced;
   fail(make_error(broken_ ? Fault::retryable : Fault::fatal, std::string{"the Kafka client stopped: "} + text.data(),
                   code));
+}
+
+// A broker that is just coming back may answer that the cluster has none. librdkafka then forgets those it knew, and in
+// some orders of events never looks for others (confluentinc/librdkafka#5301): the member would be idle for good.
+void KafkaReader::on_statistics(std::string_view json) {
+  if (knows_a_broker(json)) return;
+  client_.log().line(LogLevel::warning,
+                     "the Kafka client has lost all brokers; beginning again with " + config_.bootstrap_servers);
+  rd_kafka_brokers_add(client_.get(), config_.bootstrap_servers.c_str());
 }
 
 void KafkaReader::fail(Error error) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <string_view>
 
 #include "core/api/source.h"
 #include "core/model/error.h"
@@ -51,6 +52,7 @@ class KafkaReader final : public SourceReader {
   std::optional<SourceEvent> next_event();
   void on_error(rd_kafka_resp_err_t code, const char* reason);
   void on_fatal_error();
+  void on_statistics(std::string_view json);
   void fail(Error error);
   void throw_failure();
   void check_missing_topics();
