@@ -38,6 +38,15 @@ bool may(MysqlSession& session, const std::string& statement) {
   return true;
 }
 
+// As GRANT names it.
+std::string this_user(MysqlSession& session) {
+  const std::string user = cell(session, "SELECT current_user()");
+  const std::size_t at = user.rfind('@');
+  if (at == std::string::npos) return user;
+  const MysqlDialect dialect;
+  return dialect.quote(user.substr(0, at)) + "@" + dialect.quote(user.substr(at + 1));
+}
+
 constexpr const char* grant = "GRANT it to the job's user";
 
 void look_at_recovery_tables(MysqlSession& session, Report& report) {
@@ -49,7 +58,8 @@ void look_at_recovery_tables(MysqlSession& session, Report& report) {
                       "GRANT CREATE to the user for the first start, or let an administrator run the statements of "
                       "`sluice migrate --print`");
   }
-  const std::string user = cell(session, "SELECT current_user()");
+  const std::string user = this_user(session);
+  const std::string everywhere = MysqlDialect().quote(cell(session, "SELECT database()")) + ".*";
   // Also where they are not there yet: to have created a table gives no rights on it here.
   for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables"}) {
     const std::array<std::pair<std::string, std::string>, 4> statements{{
@@ -65,7 +75,7 @@ void look_at_recovery_tables(MysqlSession& session, Report& report) {
     }
     if (lacking.empty()) continue;
     report.add(Severity::problem, "this user lacks " + lacking + " on " + table,
-               "GRANT " + lacking + " ON " + (known.empty() ? "the whole database" : table) + " TO " + user);
+               "GRANT " + lacking + " ON " + (known.empty() ? everywhere : table) + " TO " + user);
   }
 }
 
