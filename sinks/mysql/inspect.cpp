@@ -40,7 +40,7 @@ bool may(MysqlSession& session, const std::string& statement) {
 
 // As GRANT names it.
 std::string this_user(MysqlSession& session) {
-  const std::string user = cell(session, "SELECT current_user()");
+  std::string user = cell(session, "SELECT current_user()");
   const std::size_t at = user.rfind('@');
   if (at == std::string::npos) return user;
   const MysqlDialect dialect;
