@@ -315,11 +315,16 @@ void KafkaReader::close() noexcept {
   try {
     records_.clear();
     batch_.clear();
-    commits_.finish(last_commit_wait);
-    // Whoever comes back alone goes on at once with the place that was kept for it; others are not to wait for it.
+    // Whoever comes back alone goes on at once with the place that was kept for it; others are not to wait for it. This
+    // is asked over a connection of its own: on the reader's each answer would have to wait until the fetch before it
+    // has waited for records. It connects while the last positions are told.
     const std::string& instance = config_.group_instance_prefix;
-    const bool for_good = !instance.empty() && membership_.ever_assigned() &&
-                          others_in_group(client_, config_.group_id, instance, group_query_wait);
+    std::optional<Client> others;
+    if (!instance.empty() && membership_.ever_assigned()) {
+      others.emplace(query_conf(config_), client_name(config_, "query"), config_.log, ClientCallbacks{});
+    }
+    commits_.finish(last_commit_wait);
+    const bool for_good = others && others_in_group(*others, config_.group_id, instance, group_query_wait);
     membership_.leave(queue_.get(), leave_wait, for_good);
   } catch (const std::exception& error) {
     client_.log().line(LogLevel::warning, std::string{"leaving the consumer group failed: "} + error.what());
