@@ -124,7 +124,7 @@ class EpochMachine {
   std::uint64_t rows_ = 0;
   std::uint64_t bytes_ = 0;
   Time opened_{};
-  std::optional<Time> last_commit_;  // none: of this process
+  std::optional<Time> last_commit_;  // none: nothing was committed yet
 };
 
 }  // namespace sluice

@@ -124,15 +124,19 @@ TakeOverFacts Task::facts_about(const std::vector<Split>& splits, const Claims& 
     }
     return facts;
   }
-  facts.ledger = writer_->known(splits);
-  facts.topics = reader_->topic_ids(splits);
+  // The group before the ledger: whoever still owns the splits commits first and tells the group then, so that what the
+  // group knew is in a ledger that is read later. The other way round a stale ledger would look like one that was lost.
   std::vector<Split> new_here;
-  std::vector<Split> unknown;
   for (const Split& split : splits) {
     if (!held.contains(split)) new_here.push_back(split);
-    if (!facts.ledger.contains(split)) unknown.push_back(split);
   }
   if (!new_here.empty()) facts.group = reader_->group_positions(new_here);
+  facts.ledger = writer_->known(splits);
+  facts.topics = reader_->topic_ids(splits);
+  std::vector<Split> unknown;
+  for (const Split& split : splits) {
+    if (!facts.ledger.contains(split)) unknown.push_back(split);
+  }
   if (!unknown.empty()) facts.starts = reader_->start_positions(unknown);
   return facts;
 }

@@ -148,6 +148,18 @@ TEST_F(TaskSurpriseTest, ADatabaseThatWentBackUnderARunningTask_F47) {
   EXPECT_EQ(ledger(), 1) << "nothing was written there";
 }
 
+TEST_F(TaskSurpriseTest, AnOwnerThatStillCommitsMeanwhileIsNoOlderCopy) {
+  append({"a", "b", "c"});
+  database.set_claim("job", "fake", split, Claim{1, Generation{1}, Epoch{1}});
+  source.when_group_is_asked([&] {
+    database.set_claim("job", "fake", split, Claim{2, Generation{1}, Epoch{2}});
+    source.tell_group({{split, 2}});
+  });
+  start();
+  run_to(3);
+  EXPECT_EQ(rows(), Rows{"c"});
+}
+
 TEST_F(TaskSurpriseTest, GoesOnFromTheOlderCopyWhenTold) {
   settings.accept_lost_records = true;
   append({"a", "b"});

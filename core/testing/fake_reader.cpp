@@ -140,7 +140,12 @@ Positions FakeReader::start_positions(const std::vector<Split>& splits) {
 }
 
 Positions FakeReader::group_positions(const std::vector<Split>& splits) {
-  const std::scoped_lock lock(source_.mutex_);
+  std::unique_lock lock(source_.mutex_);
+  if (const auto happens = std::exchange(source_.before_group_answers_, nullptr)) {
+    lock.unlock();
+    happens();
+    lock.lock();
+  }
   Positions told;
   for (const auto& split : splits) {
     if (const auto found = source_.committed_.find(split); found != source_.committed_.end()) told.insert(*found);

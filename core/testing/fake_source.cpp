@@ -157,6 +157,16 @@ Positions FakeSource::committed_positions() const {
   return committed_;
 }
 
+void FakeSource::tell_group(const Positions& positions) {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [split, position] : positions) committed_[split] = position;
+}
+
+void FakeSource::when_group_is_asked(std::function<void()> happens) {
+  const std::scoped_lock lock(mutex_);
+  before_group_answers_ = std::move(happens);
+}
+
 std::unique_ptr<SourceReader> FakeSource::open_reader(std::size_t) {
   const std::scoped_lock lock(mutex_);
   const std::size_t number = readers_opened_++;

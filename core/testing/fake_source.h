@@ -61,6 +61,9 @@ class FakeSource final : public Source {
 
   // What readers were told by committed(): advisory positions of the group.
   Positions committed_positions() const override;
+  void tell_group(const Positions& positions);
+  // Happens once, before the next answer to group_positions().
+  void when_group_is_asked(std::function<void()> happens);
 
   std::unique_ptr<SourceReader> open_reader(std::size_t task) override;
   Positions end_positions() override;
@@ -104,6 +107,7 @@ class FakeSource final : public Source {
   std::map<std::size_t, Member> members_;
   std::size_t readers_opened_ = 0;
   Positions committed_;
+  std::function<void()> before_group_answers_;
   TopicIds topic_ids_;
   int denials_ = 0;
 };
