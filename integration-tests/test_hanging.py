@@ -170,7 +170,7 @@ class ComingBack(PostgresCase):
     """The broker serves clients already, but says that the cluster has no brokers. librdkafka then forgets the one it
     knew and, in some orders of events, never looks for another (confluentinc/librdkafka#5301)."""
 
-    ROUNDS = 5
+    ROUNDS = 40  # it depends on the order of two threads of librdkafka, and happens in most rounds
 
     def test_broker_that_knows_no_brokers(self):
         self.kafka = Kafka(proxied=True).start()
@@ -181,16 +181,20 @@ class ComingBack(PostgresCase):
         # It asks so often that it does within each round.
         source = {"bootstrap.servers": self.kafka.proxy.address, "partition.discovery.interval": "10ms"}
         run = self.start("run", self.write_job(self.sink(), source=source))
-        for number in range(1, self.ROUNDS + 1):
-            self.produce(1000, first=(number - 1) * 1000)
-            self.wait_until(lambda: self.committed() == number * 1000, f"the rows of round {number}", AGAIN_SECONDS)
+        count = 0
+        for _ in range(self.ROUNDS):
+            self.produce(1000, first=count)
+            count += 1000
+            self.wait_until(lambda: self.committed() == count, f"{count} rows", AGAIN_SECONDS)
+            if "the Kafka client has lost all brokers; beginning again" in run.output():
+                break
             said.left = 1
             self.wait_until(lambda: said.left == 0, "the word that there are no brokers")
-        self.produce(1000, first=self.ROUNDS * 1000)
-        self.wait_until(lambda: self.committed() == (self.ROUNDS + 1) * 1000, "the last rows", AGAIN_SECONDS)
+        else:
+            self.fail("it was not put to the test")
+        self.assertIsNone(self.kafka.proxy.failure)
         self.assertEqual(run.terminate(), DONE, run.output()[-3000:])
-        self.assertEqual(self.audit_orders(), (self.ROUNDS + 1) * 1000)
-        self.assertIn("the Kafka client has lost all brokers; beginning again", run.output(), "it was not put to the test")
+        self.assertEqual(self.audit_orders(), count)
 
 
 class Connection(Hanging):

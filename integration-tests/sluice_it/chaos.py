@@ -205,6 +205,9 @@ class Supervised:
             self._happened(f"{self.name}: fenced", "process: fenced by another one")
             self._again_at = time.monotonic() + AGAIN_AFTER
             return
+        if self._terminated_at is not None and code == -signal.SIGTERM and not self._run.output():
+            self._happened(f"{self.name}: ended before it had begun", "process: ended before it had begun")
+            return
         if self._terminated_at is not None and code == process.DONE:
             took = time.monotonic() - self._terminated_at
             self.longest_stop = max(self.longest_stop, took)

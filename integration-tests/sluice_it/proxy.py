@@ -65,6 +65,7 @@ class Proxy:
         """`talk()` gives what changes the bytes of one connection: pass_on(direction, piece) -> bytes."""
         self.target = target
         self.talk = talk or _AsItIs
+        self.failure = None  # what a talk did not understand
         self.counts = {"connections": 0, "resets": 0, "swallowed bytes": 0, "held pieces": 0}
         self._links = set()
         self._delay = 0.0
@@ -127,6 +128,14 @@ class Proxy:
         bound.bind(("127.0.0.1", port))
         return bound
 
+    async def _bind_again(self):
+        """The kernel may need a moment to let go of the port."""
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                return self._bind(self.port)
+            await asyncio.sleep(0.05)
+        return self._bind(self.port)
+
     async def _open(self):
         if self._moving is None:
             self._moving = asyncio.Event()
@@ -138,7 +147,7 @@ class Proxy:
         if self._server is not None:
             self._server.close()
             self._server = None
-            self._bound = self._bind(self.port)
+            self._bound = await self._bind_again()
 
     async def _heal(self):
         self._delay = 0.0
@@ -221,6 +230,9 @@ class Proxy:
                 try:
                     writer.write(link.talk.pass_on(direction, piece))
                     await writer.drain()
+                except AssertionError as failure:
+                    self.failure = failure
+                    return self._reset_link(link)
                 except ConnectionError:
                     # The other pump learns of this end from its reader, and passes on first what came before it.
                     return

@@ -149,14 +149,16 @@ LetterTopic::~LetterTopic() = default;
 // One caller at a time, so that whatever fails is the caller's own.
 void LetterTopic::deliver(std::span<const DeadLetter> letters) {
   const std::scoped_lock lock(mutex_);
-  if (!producer_) producer_ = make_producer();
   try {
+    if (!producer_) producer_ = make_producer();
     for (const DeadLetter& letter : letters) producer_->send(letter);
     producer_->flush();
-  } catch (const Error&) {
-    // A producer that has lost all brokers may never find them again (confluentinc/librdkafka#5301).
+  } catch (const Error& error) {
+    // One that has lost all brokers may never find them again (confluentinc/librdkafka#5301).
+    const bool made = producer_ != nullptr;
     producer_.reset();
-    throw;
+    if (made) throw;
+    throw Error(Fault::retryable, error.what(), error.code());  // it could be made when the job began
   }
 }
 

@@ -59,7 +59,7 @@ void look_at_recovery_tables(MysqlSession& session, Report& report) {
                       "`sluice migrate --print`");
   }
   const std::string user = this_user(session);
-  const std::string everywhere = MysqlDialect().quote(cell(session, "SELECT database()")) + ".*";
+  const std::string database = MysqlDialect().quote(cell(session, "SELECT database()")) + ".";
   // Also where they are not there yet: to have created a table gives no rights on it here.
   for (const std::string table : {"sluice_ledger", "sluice_dead_letters", "sluice_tables"}) {
     const std::array<std::pair<std::string, std::string>, 4> statements{{
@@ -75,7 +75,7 @@ void look_at_recovery_tables(MysqlSession& session, Report& report) {
     }
     if (lacking.empty()) continue;
     report.add(Severity::problem, "this user lacks " + lacking + " on " + table,
-               "GRANT " + lacking + " ON " + (known.empty() ? everywhere : table) + " TO " + user);
+               "GRANT " + lacking + " ON " + database + (known.empty() ? "*" : table) + " TO " + user);
   }
 }
 

@@ -72,7 +72,7 @@ constexpr auto refusals = std::to_array<Refusal>({
     {"log.queue", by_reader},
     {"log.thread.name", by_reader},
     {"enabled_events", by_reader},
-    {"statistics.interval.ms", by_reader},
+    {"statistics.interval.ms", "they tell Sluice when librdkafka has lost its brokers"},
 });
 
 // Parts of names whose values are never printed, not even by way of librdkafka's own error text.

@@ -1,6 +1,7 @@
 #include "sources/kafka/kafka_reader.h"
 
 #include <array>
+#include <bit>
 #include <exception>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ constexpr std::chrono::milliseconds last_commit_wait{1'000};
 constexpr std::chrono::milliseconds leave_wait{2'000};
 constexpr std::chrono::milliseconds group_query_wait{1'000};
 constexpr std::chrono::milliseconds group_commit_wait{10'000};
+constexpr std::chrono::milliseconds others_query_wait{3'000};  // with the connections, which are new
+constexpr std::size_t silences_min = 3;                        // statistics in a row without a broker that is up
 
 std::vector<std::string> subscription(const KafkaConfig& config) {
   if (config.topics_regex.empty()) return config.topics;
@@ -181,7 +184,16 @@ void KafkaReader::on_fatal_error() {
 // A broker that is just coming back may answer that the cluster has none. librdkafka then forgets those it knew, and in
 // some orders of events never looks for others (confluentinc/librdkafka#5301): the member would be idle for good.
 void KafkaReader::on_statistics(std::string_view json) {
-  if (knows_a_broker(json)) return;
+  const KnownBrokers brokers = known_brokers(json);
+  if (brokers.any_up) {
+    silences_ = 0;
+    return;
+  }
+  ++silences_;
+  // One that it has forgotten may still be counted, so a long silence is enough: in an ordinary outage this does no
+  // harm, but librdkafka remembers each time, hence ever more rarely.
+  const bool long_silence = silences_ % silences_min == 0 && std::has_single_bit(silences_ / silences_min);
+  if (brokers.any && !long_silence) return;
   client_.log().line(LogLevel::warning,
                      "the Kafka client has lost all brokers; beginning again with " + config_.bootstrap_servers);
   rd_kafka_brokers_add(client_.get(), config_.bootstrap_servers.c_str());
@@ -310,21 +322,34 @@ void KafkaReader::commit_now(const Positions& positions) {
   commits_.commit_now(positions, group_commit_wait);
 }
 
+// Asks over a connection of its own: on the reader's each answer would have to wait behind a fetch that waits for
+// records.
+bool KafkaReader::others_read() {
+  const std::string& instance = config_.group_instance_prefix;
+  if (instance.empty() || !membership_.ever_assigned()) return false;
+  std::string problem = "the brokers did not answer";
+  try {
+    Client query{query_conf(config_), client_name(config_, "query"), config_.log, {}};
+    const auto others = others_in_group(query, config_.group_id, instance, others_query_wait);
+    if (others) return *others;
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  client_.log().line(LogLevel::info,
+                     "it is not known whether others read in the group, so this member's place is kept "
+                     "until session.timeout.ms is over: " +
+                         problem);
+  return false;
+}
+
 void KafkaReader::close() noexcept {
   if (std::exchange(closed_, true)) return;
   try {
     records_.clear();
     batch_.clear();
-    // Whoever comes back alone goes on at once with the place that was kept for it; others are not to wait for it. This
-    // is asked over a connection of its own: on the reader's each answer would have to wait until the fetch before it
-    // has waited for records. It connects while the last positions are told.
-    const std::string& instance = config_.group_instance_prefix;
-    std::optional<Client> others;
-    if (!instance.empty() && membership_.ever_assigned()) {
-      others.emplace(query_conf(config_), client_name(config_, "query"), config_.log, ClientCallbacks{});
-    }
     commits_.finish(last_commit_wait);
-    const bool for_good = others && others_in_group(*others, config_.group_id, instance, group_query_wait);
+    // Whoever comes back alone goes on at once with the place that was kept for it; others are not to wait for it.
+    const bool for_good = others_read();
     membership_.leave(queue_.get(), leave_wait, for_good);
   } catch (const std::exception& error) {
     client_.log().line(LogLevel::warning, std::string{"leaving the consumer group failed: "} + error.what());

@@ -53,6 +53,7 @@ class KafkaReader final : public SourceReader {
   void on_error(rd_kafka_resp_err_t code, const char* reason);
   void on_fatal_error();
   void on_statistics(std::string_view json);
+  bool others_read();
   void fail(Error error);
   void throw_failure();
   void check_missing_topics();
@@ -70,6 +71,7 @@ class KafkaReader final : public SourceReader {
   std::deque<Lost> lost_;
   std::optional<Error> failure_;  // thrown once the records before it are delivered
   std::optional<std::chrono::steady_clock::time_point> topic_check_at_;
+  std::size_t silences_ = 0;  // statistics in a row in which no broker was up
   bool broken_ = false;
   bool closed_ = false;
 };

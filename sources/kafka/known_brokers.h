@@ -1,12 +1,16 @@
-// Whether librdkafka still has anybody to ask.
+// What librdkafka still knows of brokers.
 #pragma once
 
 #include <string_view>
 
 namespace sluice::kafka {
 
-// `statistics` are librdkafka's, as its STATISTICS.md describes them. A broker that is down is known all the same,
-// since it will be tried again. Yes in doubt.
-bool knows_a_broker(std::string_view statistics);
+struct KnownBrokers {
+  bool any = true;     // some are known, though perhaps down
+  bool any_up = true;  // one is connected
+};
+
+// `statistics` are librdkafka's, as its STATISTICS.md describes them. Both are true in doubt.
+KnownBrokers known_brokers(std::string_view statistics);
 
 }  // namespace sluice::kafka

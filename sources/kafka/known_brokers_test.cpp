@@ -2,27 +2,41 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace sluice::kafka {
 namespace {
 
-TEST(KnownBrokersTest, BrokersCountWhateverTheirState) {
-  EXPECT_TRUE(knows_a_broker(R"({"type": "consumer", "brokers": {
-      "GroupCoordinator": {"name": "GroupCoordinator", "source": "logical", "state": "UP"},
-      "a:9092/1": {"name": "a:9092/1", "source": "learned", "state": "DOWN"}}})"));
-  EXPECT_TRUE(knows_a_broker(R"({"brokers": {"a:9092/bootstrap": {"source": "configured", "state": "INIT"}}})"));
+const std::string coordinator = R"("GroupCoordinator": {"source": "logical", "state": "UP"})";
+
+TEST(KnownBrokersTest, OneThatIsDownIsKnown) {
+  const auto known = known_brokers(R"({"brokers": {)" + coordinator +
+                                   R"(, "a:9092/1": {"source": "learned", "state": "DOWN"},
+                                        "a:9092/bootstrap": {"source": "configured", "state": "INIT"}}})");
+  EXPECT_TRUE(known.any);
+  EXPECT_FALSE(known.any_up);
+}
+
+TEST(KnownBrokersTest, OneThatIsUpIsEnough) {
+  const auto known = known_brokers(R"({"type": "consumer", "brokers": {
+      "a:9092/1": {"source": "learned", "state": "DOWN"}, "b:9092/2": {"source": "learned", "state": "UP"}}})");
+  EXPECT_TRUE(known.any);
+  EXPECT_TRUE(known.any_up);
 }
 
 TEST(KnownBrokersTest, RolesAreNoBrokers) {
-  EXPECT_FALSE(
-      knows_a_broker(R"({"brokers": {"GroupCoordinator": {"source": "logical", "state": "UP"}}, "topics": {}})"));
-  EXPECT_FALSE(knows_a_broker(R"({"brokers": {}})"));
+  for (const std::string& brokers : {coordinator, std::string()}) {
+    const auto known = known_brokers(R"({"brokers": {)" + brokers + R"(}, "topics": {}})");
+    EXPECT_FALSE(known.any);
+    EXPECT_FALSE(known.any_up);
+  }
 }
 
 TEST(KnownBrokersTest, InDoubtThereIsOne) {
-  EXPECT_TRUE(knows_a_broker(""));
-  EXPECT_TRUE(knows_a_broker("{}"));
-  EXPECT_TRUE(knows_a_broker(R"({"brokers": [1]})"));
-  EXPECT_TRUE(knows_a_broker(R"({"brokers": {"a:9092/1": {"state": "UP"}}})"));
+  for (const char* text : {"", "{}", R"({"brokers": [1]})", R"({"brokers": {"a:9092/1": {"state": "DOWN"}}})"}) {
+    EXPECT_TRUE(known_brokers(text).any) << text;
+    EXPECT_TRUE(known_brokers(text).any_up) << text;
+  }
 }
 
 }  // namespace
