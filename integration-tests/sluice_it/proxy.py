@@ -61,10 +61,10 @@ class Proxy:
     reset     ends all connections that are there
     """
 
-    def __init__(self, target, port=0, talk=None):
-        """`talk()` gives what changes the bytes of one connection: pass_on(direction, piece) -> bytes."""
+    def __init__(self, target, port=0):
         self.target = target
-        self.talk = talk or _AsItIs
+        # Called for each connection; gives what may change its bytes: pass_on(direction, piece) -> bytes.
+        self.talk = _AsItIs
         self.failure = None  # what a talk did not understand
         self.counts = {"connections": 0, "resets": 0, "swallowed bytes": 0, "held pieces": 0}
         self._links = set()
