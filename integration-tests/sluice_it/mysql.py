@@ -25,6 +25,7 @@ class _Server:
 
     def __init__(self, **settings):
         self.folder = children.scratch(self.scheme)
+        self._scratch.mkdir()
         self.port = children.free_port()
         self.process = None
         self.settings = {**self.settings, **settings}
@@ -38,6 +39,10 @@ class _Server:
     def _data(self):
         return self.folder / "data"
 
+    @property
+    def _scratch(self):
+        return self.folder / "tmp"
+
     def url(self, database, user="root", options=""):
         return f"{self.scheme}://{user}@127.0.0.1:{self.port}/{database}{options}"
 
@@ -46,6 +51,8 @@ class _Server:
             *self._program(),
             "--user=root" if os.geteuid() == 0 else f"--user={os.environ.get('USER', 'nobody')}",
             f"--datadir={self._data}",
+            # A server that starts deletes what it takes for left-over temporary tables, those of another in a shared folder too.
+            f"--tmpdir={self._scratch}",
             f"--port={self.port}",
             "--bind-address=127.0.0.1",
             f"--socket={self.folder / 'socket'}",
@@ -176,6 +183,7 @@ class Mariadb(_Server):
                 "--no-defaults",
                 "--user=root",
                 f"--datadir={self._data}",
+                f"--tmpdir={self._scratch}",
                 "--auth-root-authentication-method=normal",
             ]
         )

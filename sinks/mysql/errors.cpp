@@ -130,6 +130,12 @@ const Rule* rule_for(int number) {
   return found == rules.end() ? nullptr : found;
 }
 
+// Below 1000 are the errors of the server's own library, as of a temporary file that it cannot write or delete
+// (EE_CANTCREATEFILE and its like in mysys_err.h). No record and no setting of the job is to blame.
+constexpr bool is_files_of_server(int number) {
+  return number > 0 && number < 1000;
+}
+
 // "Duplicate entry '4711' for key 'orders.PRIMARY'": what stands between the two words is the value.
 std::string without_quoted(std::string_view message, std::string_view before, std::string_view after) {
   const auto from = message.find(before);
@@ -143,7 +149,7 @@ std::string without_quoted(std::string_view message, std::string_view before, st
 }  // namespace
 
 Fault classify(int number, std::string_view sqlstate) {
-  if (is_connection_loss(number)) return Fault::retryable;
+  if (is_connection_loss(number) || is_files_of_server(number)) return Fault::retryable;
   if (const Rule* const rule = rule_for(number)) return rule->fault;
   if (sqlstate.starts_with("08") || sqlstate.starts_with("40")) return Fault::retryable;
   if (sqlstate.starts_with("22") || sqlstate.starts_with("23") || sqlstate.starts_with("45")) return Fault::bad_record;
@@ -157,6 +163,8 @@ bool is_connection_loss(int number) {
 }
 
 std::string_view next_step(int number) {
+  if (is_files_of_server(number))
+    return "the server is at odds with a file of its own: look at its log, its disk and its tmpdir";
   const Rule* const rule = rule_for(number);
   return rule == nullptr ? std::string_view() : rule->next_step;
 }

@@ -12,6 +12,8 @@ TEST(MysqlErrors, ARecordIsToBlameOnlyForWhatItHolds) {
   for (const int number : {1021, 1040, 1114, 1205, 1213, 1290, 1053, 1927, 2003, 2006, 2013, 4031}) {
     EXPECT_EQ(classify(number, "HY000"), Fault::retryable) << number;
   }
+  // errors of the server with its own files: cannot create, write, delete; disk full
+  for (const int number : {1, 3, 6, 20}) EXPECT_EQ(classify(number, "HY000"), Fault::retryable) << number;
   for (const int number : {1044, 1045, 1049, 1054, 1064, 1142, 1146}) {
     EXPECT_EQ(classify(number, "42000"), Fault::fatal) << number;
   }
