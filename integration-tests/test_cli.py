@@ -1,6 +1,7 @@
 """The commands around `run`, as scripts rely on them: exit codes, messages, JSON."""
 
 import json
+import os
 import signal
 import unittest
 
@@ -162,6 +163,23 @@ class Signals(PostgresCase):
 
     def test_interrupt(self):
         self.stop_with(signal.SIGINT)
+
+
+class Scheduling(PostgresCase):
+    def scheduler_of_a_run(self):
+        self.create_topic()
+        run = self.start("run", self.write_job(self.sink()))
+        self.addCleanup(run.kill)
+        self.wait_until(lambda: self.ledger_exists() and self.positions(), "the splits to be taken over")
+        return os.sched_getscheduler(run.child.pid)
+
+    def test_gives_way_to_servers_of_the_same_machine(self):
+        self.assertEqual(self.scheduler_of_a_run(), os.SCHED_BATCH)
+
+    def test_what_the_operator_chose_stays(self):
+        self.addCleanup(os.sched_setscheduler, 0, os.sched_getscheduler(0), os.sched_param(0))
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        self.assertEqual(self.scheduler_of_a_run(), os.SCHED_IDLE)
 
 
 class Failure(PostgresCase):
