@@ -25,7 +25,9 @@ if(MOLD_PROGRAM)
 endif()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # The sloppiness that ccache wants for precompiled headers, see "Precompiled headers" of its manual.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  add_compile_options(-fpch-preprocess)
 endif()
 
 # sluice_library(NAME LINKS [PRIVATE_LINKS ...]): every .cpp of the current folder that is no test becomes the library
