@@ -203,6 +203,33 @@ class Put(PostgresCase):
         self.assertIn("nowhere", said)
         self.assertEqual(self.count(), 0)
 
+    def test_topic_of_letters_that_takes_none_without_a_key(self):
+        dead = self.topic + "-dead"
+        self.kafka.admin.create_topic(dead, 1, cleanup_policy="compact")
+        self.produce_mixed(4000)
+        job_file = self.write_job(self.sink(), errors={"tolerance": "all", "deadletter": f"topic:{dead}"})
+        said = self.run_bounded(job_file, code=FAILED).output()
+        self.assertIn("cleanup.policy", said)
+        self.assertEqual(self.count(), 0, "an epoch is not committed without its letters")
+        self.kafka.admin.set_topic(dead, cleanup_policy="delete")
+        self.run_bounded(job_file)
+        self.assertEqual(len(list(oracle.topic_headers(self.kafka, dead))), len(self.bad))
+        self.assert_clean(oracle.Audit(self.good_rows(), oracle.postgres_rows(self.server, self.database)))
+
+    def test_large_record_to_a_topic(self):
+        self.topic += "-large"
+        self.create_topic(max_message_bytes=5000000)
+        self.produce_lines(["x" * 3000000])
+        dead = self.topic + "-dead"
+        self.kafka.admin.create_topic(dead, 1, max_message_bytes=1000000)
+        job_file = self.write_job(self.sink(), errors={"tolerance": "all", "deadletter": f"topic:{dead}"})
+        said = self.run_bounded(job_file, code=FAILED).output()
+        self.assertIn("raise max.message.bytes", said)
+        self.assertEqual(self.committed(), 0)
+        self.kafka.admin.set_topic(dead, max_message_bytes=6000000)
+        self.run_bounded(job_file)
+        self.assertEqual([len(value) for _, value in oracle.topic_headers(self.kafka, dead)], [3000000])
+
     def test_dropped_on_demand(self):
         self.produce_mixed(4000)
         job_file = self.write_job(self.sink(), errors={"tolerance": "all", "deadletter": "none"})

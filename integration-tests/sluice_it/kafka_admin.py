@@ -5,7 +5,8 @@ import struct
 
 from .wait import wait_until
 
-CREATE_TOPICS, DELETE_TOPICS, DELETE_RECORDS = 19, 20, 21
+CREATE_TOPICS, DELETE_TOPICS, DELETE_RECORDS, ALTER_CONFIGS = 19, 20, 21, 33
+TOPIC_CONFIGS = 2
 LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR = 2, 8, 9, 10
 UNKNOWN_TOPIC, LEADER_NOT_AVAILABLE, NOT_LEADER = 3, 5, 6
 TIMEOUT_MS = 30000
@@ -80,6 +81,17 @@ class Admin:
             _expect_success(error, f"creating {topic_name}: {why}")
         for partition in range(partitions):
             self.end_offset(name, partition)
+
+    def set_topic(self, name, **settings):
+        """These are its settings from now on, and no others."""
+        configs = array(text(key.replace("_", ".")) + text(str(value)) for key, value in settings.items())
+        resource = struct.pack(">b", TOPIC_CONFIGS) + text(name) + configs
+        answer = self.call(ALTER_CONFIGS, 1, array([resource]) + struct.pack(">?", False))
+        answer.take("i")
+        for _ in answer.each():
+            error, why = answer.take("h"), answer.text()
+            answer.take("b")
+            _expect_success(error, f"setting {answer.text()}: {why}")
 
     def delete_topic(self, name):
         answer = self.call(DELETE_TOPICS, 1, array([text(name)]) + struct.pack(">i", TIMEOUT_MS))

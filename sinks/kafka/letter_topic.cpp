@@ -22,6 +22,23 @@ void set(rd_kafka_conf_t* conf, const std::string& name, const std::string& valu
   throw Error(Fault::fatal, "the property \"" + name + "\" cannot be set for the producer of dead letters");
 }
 
+// For what a person must mend; nullptr: it may pass.
+const char* next_step(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+      return "create the topic";
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "grant the right to write to it";
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return "raise max.message.bytes of that topic above that of the source's, since a letter has headers of its own";
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+      return "look at the settings of that topic: one with cleanup.policy=compact takes no letter without a key";
+    default:
+      return nullptr;
+  }
+}
+
 class Headers {
  public:
   explicit Headers(std::size_t count) : headers_(rd_kafka_headers_new(count)) {}
@@ -72,6 +89,7 @@ class LetterTopic::Producer {
   explicit Producer(const LetterTopicConfig& config) : config_(config) {
     rd_kafka_conf_t* const conf = rd_kafka_conf_new();
     set(conf, "log_level", "3");
+    set(conf, "message.max.bytes", "1000000000");  // a letter is as large as its record; the topic has the last word
     for (const auto& [name, value] : config_.properties) set(conf, name, value);
     set(conf, "bootstrap.servers", config_.bootstrap_servers);
     set(conf, "client.id", "sluice-" + config_.job + "-dead-letters");
@@ -127,13 +145,10 @@ class LetterTopic::Producer {
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) failed_ = message.err;
   }
   Error failure(rd_kafka_resp_err_t code) const {
-    const bool hopeless = code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-                          code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
-                          code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR__FATAL;
-    return Error(hopeless ? Fault::fatal : Fault::retryable,
+    const char* const step = next_step(code);
+    return Error(step != nullptr || code == RD_KAFKA_RESP_ERR__FATAL ? Fault::fatal : Fault::retryable,
                  "dead letters cannot be written to topic " + config_.topic + ": " + rd_kafka_err2str(code) +
-                     ". Nothing of the epoch was committed" +
-                     (hopeless ? "; create the topic, or grant the right to write to it" : ""),
+                     ". Nothing of the epoch was committed" + (step != nullptr ? std::string("; ") + step : ""),
                  rd_kafka_err2name(code));
   }
 
