@@ -115,14 +115,27 @@ class OnBoth:
 
     def test_row_of_another_key_stays_as_it_is(self):
         """ON DUPLICATE KEY UPDATE would take any unique index for the key."""
-        self.sql("create table orders (id bigint primary key, customer int, status varchar(20), unique (customer))")
-        self.sql("insert into orders values (1, 7, 'before')")
+        keys = ["id bigint auto_increment primary key", "id bigint primary key", "id varchar(20) primary key"]
+        keys += ["id decimal(40,0) primary key", "id bigint auto_increment, status varchar(20), primary key (id, status)"]
         self.produce_lines(
-            ['{"id": 3, "customer": 8, "status": "new"}', '{"id": 2, "customer": 7, "status": "after"}'], partition=0
+            [
+                '{"id": 1, "customer": 7, "status": "before"}',
+                '{"id": 3, "customer": 8, "status": "new"}',
+                '{"id": 2, "customer": 7, "status": "before"}',
+            ]
         )
-        run = self.run_bounded(self.write_job(self.sink(**UPSERT)), code=FAILED)
-        self.assertIn(f"{self.topic}-0@1", run.output())
-        self.assertEqual(self.sql("select * from orders"), [("1", "7", "before")])
+        for number, key in enumerate(keys):
+            with self.subTest(key):
+                status = "" if "status" in key else "status varchar(20), "
+                self.sql(f"drop table if exists orders; create table orders ({key}, {status}customer int, unique (customer))")
+                sink = {**UPSERT, "pk.fields": ["id", "status"] if not status else ["id"]}
+                job_file = self.write_job(self.sink(**sink), name=f"key-{number}", errors={"tolerance": "all"})
+                said = self.run_bounded(job_file).output()
+                self.assertIn(f"{self.topic}-0@2", said)
+                self.assertIn("another key", said)
+                rows = self.sql("select id, status, customer from orders order by id")
+                self.assertEqual(rows, [("1", "before", "7"), ("3", "new", "8")])
+        self.assertEqual(self.sql("select distinct error_class, record_offset from sluice_dead_letters"), [("constraint", "2")])
 
     def test_bad_records_are_put_aside(self):
         """LOAD DATA LOCAL would leave them out, or store something else, with a warning."""

@@ -92,8 +92,10 @@ constexpr std::string_view new_row = "sluice_new";
 
 }  // namespace
 
-// ON DUPLICATE KEY UPDATE also takes a row that another unique index finds. Such a row has another key: then the key
-// is set to NULL, which no key column takes, and the server refuses the record instead of changing that row.
+// ON DUPLICATE KEY UPDATE also takes a row that another unique index finds. Such a row has another key: then a subquery
+// with two rows makes the server refuse the record (1242) instead of changing that row. NULL would not do: in an
+// AUTO_INCREMENT column both servers store 0 for it. The subquery has the key's own type, so that IF() converts
+// nothing.
 std::string insert_tail(const sql::Dialect& dialect, const sql::LoadPlan& plan, Flavour flavour) {
   if (plan.mode != sql::InsertMode::upsert) return {};
   const auto incoming = [&](const sql::Column& column) {
@@ -105,8 +107,8 @@ std::string insert_tail(const sql::Dialect& dialect, const sql::LoadPlan& plan, 
   for (const std::size_t i : plan.key) {
     const sql::Column& column = plan.columns[i];
     const std::string here = table + "." + dialect.quote(column.name);
-    changes +=
-        (changes.empty() ? "" : ", ") + here + " = IF(" + here + " <=> " + incoming(column) + ", " + here + ", NULL)";
+    changes += (changes.empty() ? "" : ", ") + here + " = IF(" + here + " <=> " + incoming(column) + ", " + here +
+               ", (SELECT " + here + " UNION ALL SELECT " + here + "))";
   }
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
     if (std::find(plan.key.begin(), plan.key.end(), i) != plan.key.end()) continue;

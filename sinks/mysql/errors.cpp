@@ -171,12 +171,14 @@ std::string_view next_step(int number) {
 
 bool is_rule(int number, std::string_view sqlstate) {
   static constexpr auto numbers =
-      std::to_array({1062, 1169, 1216, 1217, 1369, 1451, 1452, 1586, 1644, 1761, 1762, 3819, 4025});
+      std::to_array({1062, 1169, 1216, 1217, 1242, 1369, 1451, 1452, 1586, 1644, 1761, 1762, 3819, 4025});
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end() || sqlstate.starts_with("45");
 }
 
 std::string shown(int number, std::string_view sqlstate, std::string_view message) {
   switch (number) {
+    case 1242:  // by our upsert, see insert_tail()
+      return "a row with another key has the same value in a unique index";
     case 1062:
     case 1586:
       return without_quoted(message, " '", "' for key");

@@ -36,6 +36,7 @@ TEST(MysqlErrors, AfterALossTheAnswerIsInDoubt) {
 
 TEST(MysqlErrors, RulesAreToldFromWrongValues) {
   EXPECT_TRUE(is_rule(1062, "23000"));
+  EXPECT_TRUE(is_rule(1242, "21000"));
   EXPECT_TRUE(is_rule(4025, "23000"));
   EXPECT_TRUE(is_rule(1234, "45000"));
   EXPECT_FALSE(is_rule(1366, "HY000"));
