@@ -21,6 +21,8 @@ class _Server:
     """What both have in common. They run as whoever runs the tests."""
 
     scheme = None
+    # What Sluice must set for its sessions, since servers are found with other settings.
+    hostile = {"sql_mode": "", "default_time_zone": "-05:00", "wait_timeout": 3, "transaction_isolation": "REPEATABLE-READ"}
     settings = {}
 
     def __init__(self, **settings):
@@ -28,7 +30,7 @@ class _Server:
         self._scratch.mkdir()
         self.port = children.free_port()
         self.process = None
-        self.settings = {**self.settings, **settings}
+        self.settings = {**self.hostile, **self.settings, **settings}
         self._initialise()
 
     @property
@@ -136,7 +138,6 @@ class Mysql(_Server):
         "innodb_buffer_pool_size": "256M",
         "innodb_redo_log_capacity": "1G",
         "innodb_flush_log_at_trx_commit": 1,
-        "skip_log_bin": "ON",
         "mysqlx": "OFF",
         "secure_file_priv": "",
     }
