@@ -10,7 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
-from sluice_it.case import PostgresCase, orders_table, scale
+from sluice_it.case import MysqlCase, PostgresCase, orders_table, scale, servers
 from sluice_it.chaos import PatientFeeder
 from sluice_it.kafka import Kafka
 from sluice_it.no_brokers import NoBrokers
@@ -62,10 +62,12 @@ def children_of(parent):
     return found
 
 
-class Hanging(PostgresCase):
+class Hangs:
+    """On each database; a subclass says which."""
+
     def setUp(self):
         super().setUp()
-        self.sql(orders_table(key=""))
+        self.create_orders(key="")
         self.create_topic(PARTITIONS)
         self.url = self.server.url(self.database)
         self.job_file = self.write()
@@ -126,9 +128,6 @@ class Hanging(PostgresCase):
         self.assertGreater(self.audit_orders(), 3000, "too little happened")
 
 
-class Server(Hanging):
-    """F34, F63."""
-
     def hangs(self, server, seconds, processes, said):
         with self.feeder():
             runs = [self.start_on("ab"[number % 2]) for number in range(processes)]
@@ -141,6 +140,10 @@ class Server(Hanging):
         for run in runs:
             told = run.output().lower()
             self.assertTrue(any(word in told for word in said), f"the log says none of {said}:\n{run.output()[-3000:]}")
+
+
+class Server(Hangs, PostgresCase):
+    """F34, F63."""
 
     def test_database(self):
         self.hangs(self.server, HANG_SECONDS, 1, ["postgres"])
@@ -164,6 +167,26 @@ class Server(Hanging):
                 self.pass_time(5)
             self.assertEqual(run.wait(AGAIN_SECONDS), DONE, run.output()[-3000:])
         self.audit()
+
+
+class MysqlHangs(Hangs):
+    """The client library waits inside a call, LOAD DATA or INSERT, and nothing of ours can wake it."""
+
+    def test_database(self):
+        self.hangs(self.server, HANG_SECONDS, 1, [self.server.scheme, "connection"])
+
+    def test_database_without_local_infile(self):
+        self.url = self.server.url(self.database, options="?local-infile=0")
+        self.job_file = self.write()
+        self.hangs(self.server, HANG_SECONDS, 1, [self.server.scheme, "connection"])
+
+
+class Mysql(MysqlHangs, MysqlCase):
+    find_server = staticmethod(lambda: servers.mysql)
+
+
+class Mariadb(MysqlHangs, MysqlCase):
+    find_server = staticmethod(lambda: servers.mariadb)
 
 
 class ComingBack(PostgresCase):
@@ -197,7 +220,7 @@ class ComingBack(PostgresCase):
         self.assertEqual(self.audit_orders(), count)
 
 
-class Connection(Hanging):
+class Connection(Hangs, PostgresCase):
     """The database is well; the way to it is not. The process's connections lead through a proxy."""
 
     def setUp(self):

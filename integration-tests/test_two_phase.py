@@ -98,6 +98,22 @@ class OnePhaseMore:
         run = self.finish_and_audit()
         self.assertIn("was rolled back by somebody", run.output())
 
+    def test_database_killed_with_a_transaction_prepared(self):
+        for fault in (DECIDED, UNDECIDED):
+            with self.subTest(fault):
+                self.die_at(fault)
+                before = self.left()
+                self.server.stop_immediately()
+                self.server.start()
+                self.assertEqual(self.left(), before, "what is prepared outlives its server")
+                self.run_bounded(self.job_file)
+                self.assertEqual(self.left(), [])
+                self.assertEqual(self.audit_orders(), self.end_offset())
+                self.produce(RECORDS, first=RECORDS)
+
+    def end_offset(self):
+        return sum(self.end_offsets().values())
+
     def test_foreign_transactions_are_not_touched(self):
         foreign = self.prepare_foreign()
         self.die_at(UNDECIDED)
@@ -384,14 +400,33 @@ class Several(Case):
                 self.produce(2000, first=0 if protocol == "ledger" else 2000)
                 run = self.start("run", job_file, "--bounded", fault="group.between_commits:kill@1")
                 self.assertEqual(run.wait(), KILLED, run.output()[-3000:])
-                counts = [len(list(rows)) for rows in self.rows()]
+                counts = self.counts()
                 self.assertGreater(counts[0], counts[1])
+                if protocol == "prepared":
+                    again = self.start("run", job_file, "--bounded", fault="task.before_seek:kill@1")
+                    self.assertEqual(again.wait(), KILLED, again.output()[-3000:])
+                    self.assertEqual(self.counts(), [counts[0]] * 3, "all show the epoch before anything is read")
                 # The next epoch begins where the last sink is and ends behind the first one.
                 self.produce(2000, first=4000 if protocol == "ledger" else 6000)
                 text = json.loads(job_file.read_text())
                 text["checkpoint"] = {"interval": "5s", "max.rows": 100000, "min.pause": "1s"}
                 self.run_bounded(job.write(text, job_file))
                 self.audit()
+
+    def counts(self):
+        return [len(list(rows)) for rows in self.rows()]
+
+    def test_decided_transaction_of_one_sink_that_was_rolled_back_by_hand(self):
+        """F20. The others have the epoch; the one that lost it is given its records again, and only that one."""
+        job_file = self.write("prepared")
+        self.produce(RECORDS)
+        run = self.start("run", job_file, "--bounded", fault=DECIDED)
+        self.assertEqual(run.wait(), KILLED, run.output()[-3000:])
+        (name,) = self.targets[0].sql("select gid from pg_prepared_xacts where database = current_database()", self.database)
+        self.targets[0].sql(f"rollback prepared '{name[0]}'", self.database)
+        said = self.run_bounded(job_file).output()
+        self.assertIn("was rolled back by somebody", said)
+        self.audit()
 
     def test_one_sink_is_down(self):
         """The others wait for it: none runs away by more than an epoch."""

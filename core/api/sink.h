@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +36,11 @@ using Claims = std::map<Split, Claim>;
 struct Known {
   std::int64_t position = 0;
   Generation generation{};
-  std::string topic_id;        // of the topic that the position belongs to; empty: not known
+  Epoch epoch{};  // of the last commit; 0: nothing was committed since the row was made
+  std::set<std::string>
+      topic_ids;               // of the topics it belongs to: several where sinks of a group differ; none: not known
   bool moved_by_hand = false;  // and not taken over since
+  bool whole = true;           // false: another sink of the group does not know the split
 
   bool operator==(const Known&) const = default;
 };

@@ -11,14 +11,22 @@ std::string range(std::int64_t from, std::int64_t to) {
   return "offsets " + std::to_string(from) + " to " + std::to_string(to - 1);
 }
 
-std::optional<Surprise> look_at_known(const Split& split, const Known& known, const TakeOverFacts& facts) {
+// Of a group, one sink that was not moved to the new topic is enough.
+std::optional<Surprise> look_at_topic(const Split& split, const Known& known, const TakeOverFacts& facts) {
   const auto topic = facts.topics.find(split.topic);
-  if (topic != facts.topics.end() && !known.topic_id.empty() && topic->second != known.topic_id) {
-    return Surprise{Surprise::Kind::topic_recreated, split,
-                    "topic " + split.topic + " was deleted and created again (its id was " + known.topic_id +
-                        " and is " + topic->second + "): the ledger's position " + std::to_string(known.position) +
-                        " of " + to_string(split) + " belongs to the former one"};
-  }
+  if (topic == facts.topics.end()) return std::nullopt;
+  const auto former = std::find_if(known.topic_ids.begin(), known.topic_ids.end(),
+                                   [&](const std::string& id) { return id != topic->second; });
+  if (former == known.topic_ids.end()) return std::nullopt;
+  const bool one_of_several = known.topic_ids.size() > 1 || known.moved_by_hand || !known.whole;
+  return Surprise{Surprise::Kind::topic_recreated, split,
+                  "topic " + split.topic + " was deleted and created again (its id was " + *former + " and is " +
+                      topic->second + "): the ledger's position " +
+                      (one_of_several ? "in one of the sinks" : std::to_string(known.position)) + " of " +
+                      to_string(split) + " belongs to the former one"};
+}
+
+std::optional<Surprise> look_at_known(const Split& split, const Known& known, const TakeOverFacts& facts) {
   const std::string says = "the ledger is at " + to_string(split, known.position);
   if (const auto mine = facts.held.find(split); mine != facts.held.end()) {
     const Claim& claim = mine->second;
@@ -66,7 +74,12 @@ std::vector<Surprise> surprises(const std::vector<Split>& splits, const TakeOver
   std::vector<Surprise> found;
   for (const Split& split : splits) {
     const auto known = facts.ledger.find(split);
-    auto one = known == facts.ledger.end() ? look_at_unknown(split, facts) : look_at_known(split, known->second, facts);
+    const bool has_entry = known != facts.ledger.end();
+    auto one = has_entry ? look_at_topic(split, known->second, facts) : std::nullopt;
+    if (!one) {
+      one =
+          has_entry && known->second.whole ? look_at_known(split, known->second, facts) : look_at_unknown(split, facts);
+    }
     if (one) found.push_back(*std::move(one));
   }
   return found;

@@ -14,7 +14,7 @@ namespace sluice {
 
 // What is known of splits that are about to be taken over.
 struct TakeOverFacts {
-  std::map<Split, Known> ledger;  // absent: the ledger does not know the split
+  std::map<Split, Known> ledger;  // absent, or not whole: it begins where it `starts`
   Claims held;                    // what this task has committed itself, where it has
   Positions starts;               // where splits begin that the ledger does not know
   Positions group;                // what the source's group was told; nothing where it knows nothing

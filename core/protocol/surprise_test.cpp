@@ -30,7 +30,7 @@ TEST(Surprises, NoneWhereEverythingFits) {
   facts.ledger[split] = known(100);
   facts.group[split] = 100;
   facts.held[split] = {100, Generation{3}, Epoch{1}};
-  facts.ledger[split].topic_id = "a";
+  facts.ledger[split].topic_ids = {"a"};
   facts.topics["orders"] = "a";
   EXPECT_EQ(kinds(facts), std::vector<Kind>{});
   facts.held.clear();
@@ -41,10 +41,10 @@ TEST(Surprises, NoneWhereEverythingFits) {
 TEST(Surprises, AnotherTopicOfTheSameName_F32) {
   TakeOverFacts facts;
   facts.ledger[split] = known(100);
-  facts.ledger[split].topic_id = "a";
+  facts.ledger[split].topic_ids = {"a"};
   facts.topics["orders"] = "b";
   EXPECT_EQ(kinds(facts), std::vector{Kind::topic_recreated});
-  facts.ledger[split].topic_id.clear();
+  facts.ledger[split].topic_ids.clear();
   EXPECT_EQ(kinds(facts), std::vector<Kind>{}) << "an older version wrote no id";
 }
 

@@ -18,6 +18,18 @@ Generation sum(Generation a, Generation b) {
   return Generation{number(a) + number(b)};
 }
 
+// Whether a person has moved the split is a question of the sink where the group goes on.
+void join(Known& group, const Known& member) {
+  if (member.position <= group.position) {
+    const bool same = member.position == group.position;
+    group.moved_by_hand = member.moved_by_hand || (same && group.moved_by_hand);
+    group.position = member.position;
+  }
+  group.generation = sum(group.generation, member.generation);
+  group.epoch = std::max(group.epoch, member.epoch);
+  group.topic_ids.insert(member.topic_ids.begin(), member.topic_ids.end());
+}
+
 }  // namespace
 
 GroupWriter::GroupWriter(std::vector<Member> members, std::vector<Claims>& claims,
@@ -43,10 +55,11 @@ std::vector<Split> GroupWriter::taken_by(std::size_t member, const std::vector<S
   return taken;
 }
 
-// A split that one of its sinks does not know is not known: that sink begins where the job says.
+// A split that one of its sinks does not know is not whole: that sink begins where the job says. But where nothing was
+// committed yet, it was the first take-over that did not come to all of them: where the others begin is decided.
 std::map<Split, Known> GroupWriter::known(const std::vector<Split>& splits) {
   std::map<Split, Known> all;
-  std::set<Split> unknown;
+  std::set<Split> unknown_to_some;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto taken = taken_by(i, splits);
     if (taken.empty()) continue;
@@ -54,17 +67,17 @@ std::map<Split, Known> GroupWriter::known(const std::vector<Split>& splits) {
     for (const Split& split : taken) {
       const auto found = of_member.find(split);
       if (found == of_member.end()) {
-        unknown.insert(split);
+        unknown_to_some.insert(split);
         continue;
       }
       const auto [one, added] = all.emplace(split, found->second);
       if (added) continue;
-      one->second.position = std::min(one->second.position, found->second.position);
-      one->second.generation = sum(one->second.generation, found->second.generation);
-      one->second.moved_by_hand = one->second.moved_by_hand || found->second.moved_by_hand;
+      join(one->second, found->second);
     }
   }
-  for (const Split& split : unknown) all.erase(split);
+  for (auto& [split, known] : all) {
+    if (unknown_to_some.contains(split)) known.whole = number(known.epoch) == 0 && !known.moved_by_hand;
+  }
   return all;
 }
 

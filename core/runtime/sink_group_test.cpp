@@ -95,6 +95,51 @@ TEST_F(SinkGroupTest, LettersOfASinkThatIsAheadAreNotWrittenAgain) {
   EXPECT_EQ(second_rows(), (Rows{"a", "only second"}));
 }
 
+// Each sink has a position in the former topic; the added one, which has none, must not hide that.
+TEST_F(SinkGroupTest, ATopicThatWasCreatedAgainIsSeenThoughASinkIsNew) {
+  append({"a", "b", "c"});
+  start();
+  run_to(3);
+  EXPECT_FALSE(task->step(Wish::finish));
+  source.create_again("orders");
+  append({"d"});
+  testing::FakeDatabase third_database;
+  third_database.create_table("orders", {{"value"}, {}, false, {}, {}});
+  testing::FakeSink third(third_database, "job", "third");
+  SinkGroup more({{"first", &sink, {}, nullptr}, {"second", &second, {}, nullptr}, {"third", &third, {}, nullptr}},
+                 nullptr, log());
+  source.assign(split, 1);
+  task = std::make_unique<Task>(settings, TaskParts{source, format, more, clock, log(), progress});
+  EXPECT_NE(step_to_failure().find("was deleted and created again"), std::string::npos) << failure();
+
+  settings.accept_lost_records = true;
+  task.reset();
+  source.assign(split, 2);
+  task = std::make_unique<Task>(settings, TaskParts{source, format, more, clock, log(), progress});
+  step_until([&] { return !third_database.rows("orders").empty(); });
+  EXPECT_EQ(rows(), (Rows{"a", "b", "c", "d"}));
+  EXPECT_EQ(second_rows(), (Rows{"a", "b", "c", "d"}));
+  task.reset();
+}
+
+// A start at the end of the log, which has moved on when the second sink is taken over at last.
+TEST_F(SinkGroupTest, WhereASplitBeginsIsDecidedOnceForAllSinks) {
+  append({"before"});
+  source.start_at(split, 1);
+  bool fails = true;
+  second_database.on_step([&](FakeStep now) {
+    if (now != FakeStep::before_take_over || !std::exchange(fails, false)) return;
+    append({"meanwhile"});
+    source.start_at(split, 2);
+    throw Error(Fault::retryable, "the second database is away");
+  });
+  start();
+  append({"after"});
+  run_to(3);
+  EXPECT_EQ(rows(), (Rows{"meanwhile", "after"}));
+  EXPECT_EQ(second_rows(), (Rows{"meanwhile", "after"}));
+}
+
 TEST_F(SinkGroupTest, ARecordThatMustNotBeBadIsNamedWithItsSink) {
   settings.on_bad_record = OnBadRecord::stop;
   append({"a", "only first"});

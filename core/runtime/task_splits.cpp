@@ -85,7 +85,9 @@ void Task::take_over_assigned() {
 // Taking a split over stops whoever has it now: a process that slept must not do that to its heir.
 bool Task::still_assigned(const TakeOverFacts& facts) {
   Positions known;
-  for (const auto& [split, entry] : facts.ledger) known.emplace(split, entry.position);
+  for (const auto& [split, entry] : facts.ledger) {
+    if (entry.whole) known.emplace(split, entry.position);
+  }
   return known.empty() || reader_->still_assigned(known);
 }
 
@@ -103,7 +105,10 @@ Claims Task::take_over_at_starts(const std::vector<Surprise>& found, TakeOverFac
   Claims claims = take_over(facts);
   machine_.own(claims);
   if (begins.empty()) return claims;
-  for (const auto& [split, begin] : begins) move_to(split, begin);
+  for (const auto& [split, begin] : begins) {
+    if (begin > 0) move_to(split, 0);  // back, so that sinks which are ahead of others go along
+    move_to(split, begin);
+  }
   std::swap(facts.topics, known_topics);
   facts.held = claims;
   claims = take_over(facts);
@@ -135,7 +140,8 @@ TakeOverFacts Task::facts_about(const std::vector<Split>& splits, const Claims& 
   facts.topics = reader_->topic_ids(splits);
   std::vector<Split> unknown;
   for (const Split& split : splits) {
-    if (!facts.ledger.contains(split)) unknown.push_back(split);
+    const auto entry = facts.ledger.find(split);
+    if (entry == facts.ledger.end() || !entry->second.whole) unknown.push_back(split);
   }
   if (!unknown.empty()) facts.starts = reader_->start_positions(unknown);
   return facts;
@@ -163,7 +169,9 @@ void Task::face(const std::vector<Surprise>& found, TakeOverFacts& facts) {
 
 Claims Task::take_over(const TakeOverFacts& facts) {
   Positions starts;
-  for (const auto& [split, known] : facts.ledger) starts.emplace(split, known.position);
+  for (const auto& [split, known] : facts.ledger) {
+    if (known.whole) starts.emplace(split, known.position);
+  }
   for (const auto& [split, start] : facts.starts) starts.emplace(split, start);
   try {
     // A generation that grew may be the work of this task's own last try, whose answer was lost.

@@ -212,7 +212,9 @@ std::map<Split, Known> FakeWriter::known(const std::vector<Split>& splits) {
     seen_[split] = found == database_.ledger_.end() ? Generation{} : found->second.claim.generation;
     if (found == database_.ledger_.end()) continue;
     const auto& [claim, owner, topic_id] = found->second;
-    all.emplace(split, Known{claim.position, claim.generation, topic_id, false});
+    Known known{claim.position, claim.generation, claim.epoch, {}};
+    if (!topic_id.empty()) known.topic_ids.insert(topic_id);
+    all.emplace(split, std::move(known));
   }
   return all;
 }

@@ -148,30 +148,11 @@ class Case(unittest.TestCase):
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
 
-class PostgresCase(Case):
-    def setUp(self):
-        super().setUp()
-        self.server = servers.postgres
-        self.database = self.server.create_database(self.name[-60:])
+class ServerCase(Case):
+    """On a database server: a subclass says which, and how to ask its ledger."""
 
     def sql(self, statement):
         return self.server.sql(statement, self.database)
-
-    def sink(self, table="orders", **changes):
-        return job.postgres_sink(self.server, self.database, table, **changes)
-
-    def count(self, table="orders"):
-        return int(self.sql(f"select count(*) from {oracle.quoted(table)}")[0][0])
-
-    def positions(self):
-        """What the ledger says: {partition: next offset}."""
-        return {
-            int(partition): int(offset)
-            for partition, offset in self.sql("select partition, next_offset from sluice_ledger")
-        }
-
-    def ledger_exists(self):
-        return self.sql("select to_regclass('sluice_ledger') is not null")[0][0] == "t"
 
     def committed(self):
         """Sum of the ledger's positions; 0 before there is a ledger."""
@@ -197,6 +178,32 @@ class PostgresCase(Case):
         self.assertTrue(run.running(), f"sluice ended with {run.child.returncode}; it said:\n{run.output()[-3000:]}")
         return True
 
+
+class PostgresCase(ServerCase):
+    def setUp(self):
+        super().setUp()
+        self.server = servers.postgres
+        self.database = self.server.create_database(self.name[-60:])
+
+    def create_orders(self, key=PRIMARY_KEY):
+        self.sql(orders_table(key=key))
+
+    def sink(self, table="orders", **changes):
+        return job.postgres_sink(self.server, self.database, table, **changes)
+
+    def count(self, table="orders"):
+        return int(self.sql(f"select count(*) from {oracle.quoted(table)}")[0][0])
+
+    def positions(self):
+        """What the ledger says: {partition: next offset}."""
+        return {
+            int(partition): int(offset)
+            for partition, offset in self.sql("select partition, next_offset from sluice_ledger")
+        }
+
+    def ledger_exists(self):
+        return self.sql("select to_regclass('sluice_ledger') is not null")[0][0] == "t"
+
     def audit_orders(self, table="orders"):
         expected = list(oracle.topic_rows(self.kafka, self.topic))
         self.assert_clean(oracle.Audit(expected, oracle.postgres_rows(self.server, self.database, table)))
@@ -221,7 +228,7 @@ class SqliteCase(Case):
         return len(expected)
 
 
-class MysqlCase(Case):
+class MysqlCase(ServerCase):
     """A subclass says on which of the two servers."""
 
     find_server = None
@@ -230,9 +237,6 @@ class MysqlCase(Case):
         super().setUp()
         self.server = self.find_server()
         self.database = self.server.create_database(self.name[-60:])
-
-    def sql(self, statement):
-        return self.server.sql(statement, self.database)
 
     def create_orders(self, key=PRIMARY_KEY):
         self.sql(f"create table orders ({ORDERS.format(key=key).replace('status text', 'status varchar(20)')})")
@@ -243,6 +247,9 @@ class MysqlCase(Case):
     def positions(self):
         found = self.sql("select `partition`, next_offset from sluice_ledger")
         return {int(partition): int(offset) for partition, offset in found}
+
+    def ledger_exists(self):
+        return self.sql("show tables like 'sluice_ledger'") != []
 
     def audit_orders(self, table="orders"):
         expected = list(oracle.topic_rows(self.kafka, self.topic))

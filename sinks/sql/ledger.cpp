@@ -83,7 +83,10 @@ std::map<Split, LedgerEntry> Ledger::read(Session& session, const std::vector<Sp
 }
 
 Known known_from(const LedgerEntry& entry) {
-  return {entry.claim.position, entry.claim.generation, entry.topic_id, entry.owner == moved_by_hand};
+  Known known{entry.claim.position, entry.claim.generation, entry.claim.epoch, {}};
+  if (!entry.topic_id.empty()) known.topic_ids.insert(entry.topic_id);
+  known.moved_by_hand = entry.owner == moved_by_hand;
+  return known;
 }
 
 Claims Ledger::take_over(Session& session, const std::string& owner, const Positions& starts, const Claims& held,
