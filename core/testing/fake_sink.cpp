@@ -45,10 +45,7 @@ class View {
     if (!table_.key.empty()) {
       const auto [same, added] = by_key_.try_emplace(key_of(table_, row), table_.rows.size());
       if (!added && !table_.upsert) return false;
-      if (!added) {
-        table_.rows[same->second] = std::move(row);
-        return true;
-      }
+      if (!added) return table_.rows[same->second] = std::move(row), true;
     }
     table_.rows.push_back(std::move(row));
     return true;
@@ -209,12 +206,11 @@ std::map<Split, Known> FakeWriter::known(const std::vector<Split>& splits) {
   seen_.clear();
   for (const auto& split : splits) {
     const auto found = database_.ledger_.find(key(split));
-    seen_[split] = found == database_.ledger_.end() ? Generation{} : found->second.claim.generation;
-    if (found == database_.ledger_.end()) continue;
-    const auto& [claim, owner, topic_id] = found->second;
-    Known known{claim.position, claim.generation, claim.epoch, {}};
-    if (!topic_id.empty()) known.topic_ids.insert(topic_id);
-    all.emplace(split, std::move(known));
+    if (seen_[split] = {}; found == database_.ledger_.end()) continue;
+    const auto& [claim, owner, id] = found->second;
+    seen_[split] = claim.generation;
+    const auto ids = id.empty() ? std::set<std::string>() : std::set{id};
+    all.emplace(split, Known{claim.position, claim.generation, claim.epoch, ids});
   }
   return all;
 }

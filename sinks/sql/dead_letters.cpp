@@ -11,6 +11,26 @@ namespace {
 
 // Every database takes as many placeholders as these letters need.
 constexpr std::size_t letters_per_statement = 100;
+// MySQL gets them as text, two digits for a byte, and may take no more than a megabyte in a statement.
+constexpr std::size_t bytes_per_statement = std::size_t{256} << 10;
+
+std::size_t bytes_of(const DeadLetter& letter) {
+  std::size_t bytes = letter.message.size();
+  bytes += letter.key ? letter.key->size() : 0;
+  bytes += letter.value ? letter.value->size() : 0;
+  for (const auto& [name, value] : letter.headers) bytes += name.size() + value.size();
+  return bytes;
+}
+
+// One at least.
+std::size_t fit_into_a_statement(std::span<const DeadLetter> letters) {
+  std::size_t count = 0;
+  for (std::size_t bytes = 0; count < std::min(letters.size(), letters_per_statement); ++count) {
+    bytes += bytes_of(letters[count]);
+    if (count > 0 && bytes > bytes_per_statement) break;
+  }
+  return count;
+}
 
 std::int64_t integer(const std::optional<std::string>& cell, std::int64_t otherwise) {
   return cell ? std::stoll(*cell) : otherwise;
@@ -54,7 +74,7 @@ void DeadLetters::add_where_job(Statement& sql) const {
 
 void DeadLetters::put(Session& session, std::span<const DeadLetter> letters) const {
   while (!letters.empty()) {
-    const auto some = letters.first(std::min(letters.size(), letters_per_statement));
+    const auto some = letters.first(fit_into_a_statement(letters));
     remove_some(session, some);
     insert(session, some);
     letters = letters.subspan(some.size());
