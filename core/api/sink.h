@@ -37,8 +37,8 @@ struct Known {
   std::int64_t position = 0;
   Generation generation{};
   Epoch epoch{};  // of the last commit; 0: nothing was committed since the row was made
-  std::set<std::string>
-      topic_ids;               // of the topics it belongs to: several where sinks of a group differ; none: not known
+  // Of the topics that the position belongs to: several where the sinks of a group differ; none: not known.
+  std::set<std::string> topic_ids;
   bool moved_by_hand = false;  // and not taken over since
   bool whole = true;           // false: another sink of the group does not know the split
 

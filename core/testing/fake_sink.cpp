@@ -45,7 +45,8 @@ class View {
     if (!table_.key.empty()) {
       const auto [same, added] = by_key_.try_emplace(key_of(table_, row), table_.rows.size());
       if (!added && !table_.upsert) return false;
-      if (!added) return table_.rows[same->second] = std::move(row), true;
+      if (!added) table_.rows[same->second] = std::move(row);
+      if (!added) return true;
     }
     table_.rows.push_back(std::move(row));
     return true;
