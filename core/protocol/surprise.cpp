@@ -70,6 +70,14 @@ std::optional<Surprise> look_at_unknown(const Split& split, const TakeOverFacts&
 
 }  // namespace
 
+Positions TakeOverFacts::known() const {
+  Positions positions;
+  for (const auto& [split, entry] : ledger) {
+    if (entry.whole) positions.emplace(split, entry.position);
+  }
+  return positions;
+}
+
 std::vector<Surprise> surprises(const std::vector<Split>& splits, const TakeOverFacts& facts) {
   std::vector<Surprise> found;
   for (const Split& split : splits) {

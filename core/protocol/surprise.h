@@ -19,6 +19,9 @@ struct TakeOverFacts {
   Positions starts;               // where splits begin that the ledger does not know
   Positions group;                // what the source's group was told; nothing where it knows nothing
   TopicIds topics;                // as they are now; nothing where the source has none
+
+  // The ledger's position of the splits that it knows.
+  Positions known() const;
 };
 
 struct Surprise {

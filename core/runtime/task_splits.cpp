@@ -84,10 +84,7 @@ void Task::take_over_assigned() {
 
 // Taking a split over stops whoever has it now: a process that slept must not do that to its heir.
 bool Task::still_assigned(const TakeOverFacts& facts) {
-  Positions known;
-  for (const auto& [split, entry] : facts.ledger) {
-    if (entry.whole) known.emplace(split, entry.position);
-  }
+  const Positions known = facts.known();
   return known.empty() || reader_->still_assigned(known);
 }
 
@@ -138,10 +135,10 @@ TakeOverFacts Task::facts_about(const std::vector<Split>& splits, const Claims& 
   if (!new_here.empty()) facts.group = reader_->group_positions(new_here);
   facts.ledger = writer_->known(splits);
   facts.topics = reader_->topic_ids(splits);
+  const Positions known = facts.known();
   std::vector<Split> unknown;
   for (const Split& split : splits) {
-    const auto entry = facts.ledger.find(split);
-    if (entry == facts.ledger.end() || !entry->second.whole) unknown.push_back(split);
+    if (!known.contains(split)) unknown.push_back(split);
   }
   if (!unknown.empty()) facts.starts = reader_->start_positions(unknown);
   return facts;
@@ -168,10 +165,7 @@ void Task::face(const std::vector<Surprise>& found, TakeOverFacts& facts) {
 }
 
 Claims Task::take_over(const TakeOverFacts& facts) {
-  Positions starts;
-  for (const auto& [split, known] : facts.ledger) {
-    if (known.whole) starts.emplace(split, known.position);
-  }
+  Positions starts = facts.known();
   for (const auto& [split, start] : facts.starts) starts.emplace(split, start);
   try {
     // A generation that grew may be the work of this task's own last try, whose answer was lost.

@@ -42,13 +42,14 @@ class View {
   // Adds the row as INSERT or upsert would. False: its key is taken, or a constraint refuses it.
   bool add(FakeRow row) {
     if (table_.refuses && table_.refuses(row)) return false;
+    std::size_t place = table_.rows.size();
     if (!table_.key.empty()) {
-      const auto [same, added] = by_key_.try_emplace(key_of(table_, row), table_.rows.size());
+      const auto [same, added] = by_key_.try_emplace(key_of(table_, row), place);
       if (!added && !table_.upsert) return false;
-      if (!added) table_.rows[same->second] = std::move(row);
-      if (!added) return true;
+      place = same->second;
     }
-    table_.rows.push_back(std::move(row));
+    if (place == table_.rows.size()) table_.rows.emplace_back();
+    table_.rows[place] = std::move(row);
     return true;
   }
   void erase(const FakeRow& row) {

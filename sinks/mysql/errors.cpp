@@ -125,15 +125,16 @@ constexpr std::array rules = std::to_array<Rule>({
     {4025, Fault::bad_record},
 });
 
-const Rule* rule_for(int number) {
-  const auto* const found = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.number == number; });
-  return found == rules.end() ? nullptr : found;
-}
-
 // Below 1000 are the errors of the server's own library, as of a temporary file that it cannot write or delete
 // (EE_CANTCREATEFILE and its like in mysys_err.h). No record and no setting of the job is to blame.
-constexpr bool is_files_of_server(int number) {
-  return number > 0 && number < 1000;
+constexpr int library_errors_end = 1000;
+constexpr Rule library_error = {
+    0, Fault::retryable, "the server is at odds with a file of its own: look at its log, its disk and its tmpdir"};
+
+const Rule* rule_for(int number) {
+  if (number > 0 && number < library_errors_end) return &library_error;
+  const auto* const found = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.number == number; });
+  return found == rules.end() ? nullptr : found;
 }
 
 // "Duplicate entry '4711' for key 'orders.PRIMARY'": what stands between the two words is the value.
@@ -149,7 +150,7 @@ std::string without_quoted(std::string_view message, std::string_view before, st
 }  // namespace
 
 Fault classify(int number, std::string_view sqlstate) {
-  if (is_connection_loss(number) || is_files_of_server(number)) return Fault::retryable;
+  if (is_connection_loss(number)) return Fault::retryable;
   if (const Rule* const rule = rule_for(number)) return rule->fault;
   if (sqlstate.starts_with("08") || sqlstate.starts_with("40")) return Fault::retryable;
   if (sqlstate.starts_with("22") || sqlstate.starts_with("23") || sqlstate.starts_with("45")) return Fault::bad_record;
@@ -163,8 +164,6 @@ bool is_connection_loss(int number) {
 }
 
 std::string_view next_step(int number) {
-  if (is_files_of_server(number))
-    return "the server is at odds with a file of its own: look at its log, its disk and its tmpdir";
   const Rule* const rule = rule_for(number);
   return rule == nullptr ? std::string_view() : rule->next_step;
 }
